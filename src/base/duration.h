@@ -1,0 +1,21 @@
+/* base/duration.h: durations and times as people write them. */
+#ifndef ALK_BASE_DURATION_H
+#define ALK_BASE_DURATION_H
+
+#include "base/text.h"
+
+/* [n "w"][n "d"][n "h"][n "m"][n "s"][n "ms"], at least one part, this order, 1 to 9 digits a part. "0s" is allowed here;
+ * whoever wants more than that says so. ret_us receives microseconds. ALK_INVALID with the column and the reason. */
+alk_status alk__duration_parse(struct alk__text text, int64_t *ret_us, alk_error *error);
+
+/* The shortest way to write it in that grammar ("1h30m", "500ms", "0s"); below a millisecond as "12us", for people only. */
+void alk__duration_format(int64_t us, char *text, size_t size);
+
+/* RFC 3339 date-time with an offset, up to microseconds. ALK_INVALID with the column. */
+alk_status alk__time_parse(struct alk__text text, int64_t *ret_us, alk_error *error);
+
+/* RFC 3339 in UTC, "2026-12-01T00:00:00Z", with .ffffff only where it is not zero. size >= 40. */
+#define ALK__TIME_BYTES 40
+void alk__time_format(int64_t us, char *text, size_t size);
+
+#endif

@@ -1,0 +1,45 @@
+/* base/text.h: slices and growing buffers of bytes, never longer than they were told. */
+#ifndef ALK_BASE_TEXT_H
+#define ALK_BASE_TEXT_H
+
+#include <alkstore/base.h>
+
+/* A run of bytes that somebody else owns; no NUL behind it is promised. bytes NULL = null. */
+struct alk__text {
+    const char *bytes;
+    size_t length;
+};
+
+#define ALK__TEXT(literal) ((struct alk__text){(literal), sizeof(literal) - 1})
+
+struct alk__text alk__text_of(const char *text); /* of a NUL-terminated string, NULL gives null */
+bool alk__text_equal(struct alk__text left, struct alk__text right);
+bool alk__text_is(struct alk__text text, const char *word);
+
+/* A buffer that grows up to maximum bytes; always NUL-terminated once something was added. */
+struct alk__buffer {
+    char *bytes;
+    size_t length;
+    size_t capacity;
+    size_t maximum;
+    bool is_failed; /* out of memory or past maximum: everything after it was dropped */
+};
+
+#define ALK__BUFFER_INIT(maximum_) {.maximum = (maximum_)}
+
+void alk__buffer_add(struct alk__buffer *buffer, const void *bytes, size_t length);
+void alk__buffer_add_text(struct alk__buffer *buffer, const char *text);
+void alk__buffer_addf(struct alk__buffer *buffer, const char *format, ...) ALK_PRINTF(2, 3);
+void alk__buffer_clear(struct alk__buffer *buffer);
+void alk__buffer_release(struct alk__buffer *buffer);
+
+/* Valid UTF-8 (RFC 3629: no surrogates, nothing overlong, not above U+10FFFF) without NUL. ret_at may be NULL; receives
+ * the offset of the first wrong byte. */
+bool alk__utf8_is_valid(const char *bytes, size_t length, size_t *ret_at);
+
+/* The rule for every name (queue, schedule, lease, worker; S212): 1 to 200 bytes of UTF-8 without control characters.
+ * what is the kind of name for the message ("queue"). Returns ALK_OK or ALK_INVALID. */
+#define ALK__NAME_MAX 200
+alk_status alk__name_check(const char *what, const char *name, alk_error *error);
+
+#endif
