@@ -1,0 +1,21 @@
+# Writes OUTPUT, a C file, from the .sql files below ROOT that the file LIST names, one a line, in order.
+# cmake -DROOT=... -DLIST=... -DOUTPUT=... -P embed_sql.cmake
+file(STRINGS ${LIST} files)
+set(c "/* Made from sql/ by cmake/embed_sql.cmake: change the .sql files. */\n#include \"store/sql_files.h\"\n")
+
+foreach(room postgres sqlite postgres/migrations sqlite/migrations)
+    string(REPLACE "/" "_" array ${room})
+    string(APPEND c "\nconst struct alk__sql_file alk__sql_${array}[] = {\n")
+    foreach(file IN LISTS files)
+        if(file MATCHES "^sql/${room}/([^/]+)\\.sql$")
+            set(name ${CMAKE_MATCH_1})
+            file(READ ${ROOT}/${file} text)
+            string(REPLACE "\\" "\\\\" text "${text}")
+            string(REPLACE "\"" "\\\"" text "${text}")
+            string(REPLACE "\n" "\\n\"\n     \"" text "${text}")
+            string(APPEND c "    {\"${name}\",\n     \"${text}\"},\n")
+        endif()
+    endforeach()
+    string(APPEND c "    {0, 0},\n};\n")
+endforeach()
+file(WRITE ${OUTPUT} "${c}")
