@@ -1,0 +1,4 @@
+-- meta_get: the versions of the schema.
+-- columns: version int, oldest int, epoch int
+SELECT m.version, m.oldest, m.epoch
+FROM alk_meta m

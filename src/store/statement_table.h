@@ -1,0 +1,6 @@
+/* store/statement_table.h: every statement: name, .sql file, parameter types, row type, flags (statement.h). Included several times. */
+
+/* clang-format off */
+ALK__STATEMENT(ALK__META_GET,        "meta_get",        "",       alk__row_meta,   ALK__READ)
+ALK__STATEMENT(ALK__CLOCK_GET,       "clock_get",       "",       alk__row_number, ALK__READ)
+/* clang-format on */
