@@ -37,6 +37,25 @@ void alk__buffer_release(struct alk__buffer *buffer);
  * the offset of the first wrong byte. */
 bool alk__utf8_is_valid(const char *bytes, size_t length, size_t *ret_at);
 
+/* The length of the valid character (as above) that bytes begin with, 1 to 4; 0 if there is none. */
+size_t alk__utf8_step(const char *bytes, size_t length);
+
+/* Whether that character is a control character (U+0001-U+001F, U+007F-U+009F). */
+bool alk__utf8_is_control(const char *bytes, size_t step);
+
+/* What somebody wrote, as a message shows it: at most some 40 bytes and then "...", one line of UTF-8, '?' for what cannot
+ * be shown. Used in place: alk__excerpt_of(text).text. */
+struct alk__excerpt {
+    char text[48];
+};
+struct alk__excerpt alk__excerpt_of(struct alk__text text);
+
+/* A number with its thousands set apart, "1,048,576", used in place as above. */
+struct alk__number {
+    char text[32];
+};
+struct alk__number alk__number_of(uint64_t number);
+
 /* The rule for every name (queue, schedule, lease, worker; S212): 1 to 200 bytes of UTF-8 without control characters.
  * what is the kind of name for the message ("queue"). Returns ALK_OK or ALK_INVALID. */
 #define ALK__NAME_MAX 200

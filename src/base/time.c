@@ -1,0 +1,152 @@
+/* base/time.c: moments as RFC 3339 has them, both ways (declared in base/duration.h). */
+#include "base/civil.h"
+#include "base/clock.h"
+#include "base/duration.h"
+#include "base/error.h"
+#include "base/scan.h"
+
+#define YEAR_MAX 9999
+#define FRACTION_DIGITS_MAX 9
+#define SHAPE "a time looks like 2026-12-01T08:30:00Z or 2026-12-01T08:30:00+01:00"
+
+/* A number of exactly digits digits from low to high. NULL, or why not, with the cursor where it went wrong. */
+static const char *read_field(struct alk__scan *scan, int digits, int low, int high, const char *wrong, int *ret_value)
+{
+    size_t start = scan->at;
+    int64_t value;
+
+    if (alk__scan_digits(scan, digits, &value) != digits)
+        return SHAPE;
+    if (value < low || value > high) {
+        scan->at = start;
+        return wrong;
+    }
+    *ret_value = (int)value;
+    return NULL;
+}
+
+static const char *read_mark(struct alk__scan *scan, char mark)
+{
+    return alk__scan_take(scan, mark) ? NULL : SHAPE;
+}
+
+static const char *read_date(struct alk__scan *scan, struct alk__civil *civil)
+{
+    const char *wrong;
+    int year = 0;
+
+    if ((wrong = read_field(scan, 4, 1, YEAR_MAX, "a year is 0001 to 9999", &year)) != NULL ||
+        (wrong = read_mark(scan, '-')) != NULL ||
+        (wrong = read_field(scan, 2, 1, 12, "a month is 01 to 12", &civil->month)) != NULL ||
+        (wrong = read_mark(scan, '-')) != NULL)
+        return wrong;
+    civil->year = year;
+    return read_field(scan, 2, 1, alk__civil_month_length(year, civil->month), "the month has no such day", &civil->day);
+}
+
+static const char *read_clock(struct alk__scan *scan, struct alk__civil *civil)
+{
+    const char *wrong;
+
+    if ((wrong = read_field(scan, 2, 0, 23, "an hour is 00 to 23", &civil->hour)) != NULL ||
+        (wrong = read_mark(scan, ':')) != NULL ||
+        (wrong = read_field(scan, 2, 0, 59, "a minute is 00 to 59", &civil->minute)) != NULL ||
+        (wrong = read_mark(scan, ':')) != NULL)
+        return wrong;
+    return read_field(scan, 2, 0, 59, "a second is 00 to 59 (leap seconds are not kept; write the next second)",
+                      &civil->second);
+}
+
+static const char *read_fraction(struct alk__scan *scan, int64_t *ret_us)
+{
+    int64_t number;
+
+    *ret_us = 0;
+    if (!alk__scan_take(scan, '.'))
+        return NULL;
+    int digits = alk__scan_digits(scan, FRACTION_DIGITS_MAX, &number);
+    if (digits == 0)
+        return "a digit follows the point";
+    if (alk__scan_is_digit(scan))
+        return "a fraction has at most 9 digits";
+    for (; digits < FRACTION_DIGITS_MAX; digits++)
+        number *= 10;
+    *ret_us = number / 1000;
+    return NULL;
+}
+
+static const char *read_offset(struct alk__scan *scan, int64_t *ret_seconds)
+{
+    const char *wrong;
+    int hours = 0;
+    int minutes = 0;
+
+    *ret_seconds = 0;
+    if (alk__scan_take(scan, 'Z') || alk__scan_take(scan, 'z'))
+        return NULL;
+    int sign = alk__scan_take(scan, '-') ? -1 : alk__scan_take(scan, '+') ? 1 : 0;
+    if (sign == 0)
+        return "an offset is missing (Z, or as in +01:00)";
+    if ((wrong = read_field(scan, 2, 0, 23, "an offset has 00 to 23 hours", &hours)) != NULL ||
+        (wrong = read_mark(scan, ':')) != NULL ||
+        (wrong = read_field(scan, 2, 0, 59, "an offset has 00 to 59 minutes", &minutes)) != NULL)
+        return wrong;
+    *ret_seconds = sign * (hours * 3600 + minutes * 60);
+    return NULL;
+}
+
+static const char *read_time(struct alk__scan *scan, int64_t *ret_us)
+{
+    const int64_t first = alk__civil_days(1, 1, 1) * ALK__DAY;
+    const int64_t end = alk__civil_days(YEAR_MAX + 1, 1, 1) * ALK__DAY;
+    struct alk__civil civil = {0};
+    int64_t fraction_us = 0;
+    int64_t offset = 0;
+    const char *wrong = read_date(scan, &civil);
+
+    if (wrong != NULL)
+        return wrong;
+    if (!alk__scan_take(scan, 'T') && !alk__scan_take(scan, 't') && !alk__scan_take(scan, ' '))
+        return SHAPE;
+    if ((wrong = read_clock(scan, &civil)) != NULL || (wrong = read_fraction(scan, &fraction_us)) != NULL ||
+        (wrong = read_offset(scan, &offset)) != NULL)
+        return wrong;
+    if (alk__scan_peek(scan) != -1)
+        return "the text goes on after the time";
+
+    int64_t us = (alk__civil_seconds(&civil) - offset) * ALK__SECOND + fraction_us;
+    if (us < first || us >= end) {
+        scan->at = 0;
+        return "in UTC the year is 0001 to 9999";
+    }
+    *ret_us = us;
+    return NULL;
+}
+
+alk_status alk__time_parse(struct alk__text text, int64_t *ret_us, alk_error *error)
+{
+    struct alk__scan scan = {.text = text};
+    const char *wrong = read_time(&scan, ret_us);
+
+    if (wrong == NULL)
+        return ALK_OK;
+    return alk__fail(error, ALK_INVALID, "'%s' is not a time at column %zu: %s", alk__excerpt_of(text).text, scan.at + 1,
+                     wrong);
+}
+
+void alk__time_format(int64_t us, char *text, size_t size)
+{
+    int64_t fraction = us % ALK__SECOND;
+    int64_t seconds = us / ALK__SECOND;
+
+    if (fraction < 0) {
+        fraction += ALK__SECOND;
+        seconds--;
+    }
+    struct alk__civil civil = alk__civil_of(seconds);
+    char digits[8] = "";
+    if (fraction > 0)
+        snprintf(digits, sizeof(digits), ".%06d", (int)fraction);
+    snprintf(text, size, "%04lld-%02d-%02dT%02d:%02d:%02d%sZ", (long long)civil.year, civil.month, civil.day, civil.hour,
+             civil.minute, civil.second, digits);
+}
