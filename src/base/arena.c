@@ -11,28 +11,23 @@
 /* How many allocations are left until one fails; 0 and below: none does. */
 static atomic_long until_failure;
 
-void alk__alloc_fail_at(long n)
-{
+void alk__alloc_fail_at(long n) {
     atomic_store(&until_failure, n);
 }
 
-static bool must_fail(void)
-{
+static bool must_fail(void) {
     return atomic_load(&until_failure) > 0 && atomic_fetch_sub(&until_failure, 1) == 1;
 }
 
-void *alk__alloc(size_t size)
-{
+void *alk__alloc(size_t size) {
     return must_fail() ? NULL : calloc(1, size == 0 ? 1 : size);
 }
 
-void *alk__realloc(void *memory, size_t size)
-{
+void *alk__realloc(void *memory, size_t size) {
     return must_fail() ? NULL : realloc(memory, size == 0 ? 1 : size);
 }
 
-void alk__free(void *memory)
-{
+void alk__free(void *memory) {
     free(memory);
 }
 
@@ -45,8 +40,7 @@ struct alk__arena_block {
 
 #define BLOCK_BYTES ((size_t)4000)
 
-static struct alk__arena_block *new_block(size_t size)
-{
+static struct alk__arena_block *new_block(size_t size) {
     struct alk__arena_block *block = NULL;
 
     if (size <= SIZE_MAX - sizeof(*block))
@@ -57,8 +51,7 @@ static struct alk__arena_block *new_block(size_t size)
 }
 
 /* The block in which size bytes fit. A large piece gets a block of its own behind the first one, whose room stays in use. */
-static struct alk__arena_block *block_for(struct alk__arena *arena, size_t size)
-{
+static struct alk__arena_block *block_for(struct alk__arena *arena, size_t size) {
     struct alk__arena_block *first = arena->block;
 
     if (first != NULL && size <= first->size - first->used)
@@ -77,8 +70,7 @@ static struct alk__arena_block *block_for(struct alk__arena *arena, size_t size)
     return block;
 }
 
-void *alk__arena_alloc(struct alk__arena *arena, size_t size)
-{
+void *alk__arena_alloc(struct alk__arena *arena, size_t size) {
     const size_t unit = alignof(max_align_t);
 
     if (size > SIZE_MAX - unit)
@@ -93,8 +85,7 @@ void *alk__arena_alloc(struct alk__arena *arena, size_t size)
     return memory;
 }
 
-char *alk__arena_copy(struct alk__arena *arena, const void *bytes, size_t length)
-{
+char *alk__arena_copy(struct alk__arena *arena, const void *bytes, size_t length) {
     char *copy = length == SIZE_MAX ? NULL : alk__arena_alloc(arena, length + 1);
 
     if (copy != NULL && length > 0)
@@ -102,13 +93,11 @@ char *alk__arena_copy(struct alk__arena *arena, const void *bytes, size_t length
     return copy;
 }
 
-char *alk__arena_text(struct alk__arena *arena, const char *text)
-{
+char *alk__arena_text(struct alk__arena *arena, const char *text) {
     return alk__arena_copy(arena, text, strlen(text));
 }
 
-void alk__arena_free(struct alk__arena *arena)
-{
+void alk__arena_free(struct alk__arena *arena) {
     struct alk__arena_block *next;
 
     for (struct alk__arena_block *block = arena->block; block != NULL; block = next) {

@@ -1,8 +1,8 @@
 /* base/backoff.c: exponential back-off with jitter, so that what failed together does not come back together. */
 #include "base/backoff.h"
 
-int64_t alk__backoff_us(int64_t base_us, int64_t cap_us, int64_t attempt, const struct alk__random *source)
-{
+int64_t alk__backoff_us(int64_t base_us, int64_t cap_us, int64_t attempt,
+                        const struct alk__random *source) {
     int64_t doublings = attempt > 1 ? attempt - 1 : 0;
 
     if (base_us <= 0 || cap_us <= 0)

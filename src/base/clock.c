@@ -5,28 +5,24 @@
 #include <sys/random.h>
 #include <time.h>
 
-static int64_t read_clock(clockid_t id)
-{
+static int64_t read_clock(clockid_t id) {
     struct timespec now;
 
     clock_gettime(id, &now);
     return (int64_t)now.tv_sec * ALK__SECOND + now.tv_nsec / 1000;
 }
 
-int64_t alk__now_us(const struct alk__clock *clock)
-{
+int64_t alk__now_us(const struct alk__clock *clock) {
     if (clock != NULL && clock->now != NULL)
         return clock->now(clock->context);
     return read_clock(CLOCK_REALTIME);
 }
 
-int64_t alk__monotonic_us(void)
-{
+int64_t alk__monotonic_us(void) {
     return read_clock(CLOCK_MONOTONIC);
 }
 
-uint64_t alk__random_bits(const struct alk__random *source)
-{
+uint64_t alk__random_bits(const struct alk__random *source) {
     if (source != NULL && source->draw != NULL)
         return source->draw(source->context);
 
@@ -41,8 +37,7 @@ uint64_t alk__random_bits(const struct alk__random *source)
     return bits;
 }
 
-int64_t alk__random_between(const struct alk__random *source, int64_t low, int64_t high)
-{
+int64_t alk__random_between(const struct alk__random *source, int64_t low, int64_t high) {
     if (high <= low)
         return low;
 
@@ -53,8 +48,7 @@ int64_t alk__random_between(const struct alk__random *source, int64_t low, int64
     return (int64_t)((uint64_t)low + (range == 0 ? bits : bits % range));
 }
 
-int64_t alk__add_us(int64_t left, int64_t right)
-{
+int64_t alk__add_us(int64_t left, int64_t right) {
     int64_t sum;
 
     if (!__builtin_add_overflow(left, right, &sum))

@@ -13,7 +13,7 @@ static const struct unit {
     const char *word;
     int64_t us;
 } units[] = {
-    {"w", 7 * ALK__DAY}, {"d", ALK__DAY},   {"h", ALK__HOUR}, {"m", ALK__MINUTE},
+    {"w", 7 * ALK__DAY}, {"d", ALK__DAY}, {"h", ALK__HOUR}, {"m", ALK__MINUTE},
     {"s", ALK__SECOND},  {"ms", ALK__MS}, {"us", 1},
 };
 
@@ -21,8 +21,7 @@ static const struct unit {
 #define UNITS (sizeof(units) / sizeof(*units))
 #define UNITS_READ (UNITS - 1)
 
-static const char *wrong_number(int next)
-{
+static const char *wrong_number(int next) {
     switch (next) {
     case -1:
         return "a number and a unit are missing, as in 1h30m";
@@ -40,8 +39,7 @@ static const char *wrong_number(int next)
     }
 }
 
-static const char *wrong_unit(int next)
-{
+static const char *wrong_unit(int next) {
     if (next >= '0' && next <= '9')
         return "a number has at most 9 digits";
     if (next == -1)
@@ -53,8 +51,7 @@ static const char *wrong_unit(int next)
 }
 
 /* Takes the letters that come next and gives their place in units, UNITS_READ if they are none. */
-static size_t take_unit(struct alk__scan *scan)
-{
+static size_t take_unit(struct alk__scan *scan) {
     struct alk__text word = {scan->text.bytes + scan->at, 0};
 
     while (scan->at + word.length < scan->text.length && word.bytes[word.length] >= 'a' &&
@@ -69,8 +66,7 @@ static size_t take_unit(struct alk__scan *scan)
     return UNITS_READ;
 }
 
-const char *alk__duration_read(struct alk__text text, int64_t *ret_us, size_t *ret_at)
-{
+const char *alk__duration_read(struct alk__text text, int64_t *ret_us, size_t *ret_at) {
     struct alk__scan scan = {.text = text};
     size_t next_unit = 0;
     int64_t sum = 0;
@@ -90,7 +86,8 @@ const char *alk__duration_read(struct alk__text text, int64_t *ret_us, size_t *r
             return "units go from large to small, each once";
         next_unit = unit + 1;
         *ret_at = start;
-        if (__builtin_mul_overflow(number, units[unit].us, &part) || __builtin_add_overflow(sum, part, &sum))
+        if (__builtin_mul_overflow(number, units[unit].us, &part) ||
+            __builtin_add_overflow(sum, part, &sum))
             return "too long to count in microseconds";
     } while (scan.at < text.length);
 
@@ -98,19 +95,17 @@ const char *alk__duration_read(struct alk__text text, int64_t *ret_us, size_t *r
     return NULL;
 }
 
-alk_status alk__duration_parse(struct alk__text text, int64_t *ret_us, alk_error *error)
-{
+alk_status alk__duration_parse(struct alk__text text, int64_t *ret_us, alk_error *error) {
     size_t at;
     const char *reason = alk__duration_read(text, ret_us, &at);
 
     if (reason == NULL)
         return ALK_OK;
-    return alk__fail(error, ALK_INVALID, "'%s' is not a duration at column %zu: %s", alk__excerpt_of(text).text, at + 1,
-                     reason);
+    return alk__fail(error, ALK_INVALID, "'%s' is not a duration at column %zu: %s",
+                     alk__excerpt_of(text).text, at + 1, reason);
 }
 
-void alk__duration_format(int64_t us, char *text, size_t size)
-{
+void alk__duration_format(int64_t us, char *text, size_t size) {
     uint64_t rest = us < 0 ? 0 - (uint64_t)us : (uint64_t)us;
     size_t length = 0;
     char all[ALK__DURATION_BYTES] = "0s";
@@ -121,8 +116,8 @@ void alk__duration_format(int64_t us, char *text, size_t size)
         uint64_t count = rest / (uint64_t)units[i].us;
         rest -= count * (uint64_t)units[i].us;
         if (count > 0)
-            length += (size_t)snprintf(all + length, sizeof(all) - length, "%llu%s", (unsigned long long)count,
-                                       units[i].word);
+            length += (size_t)snprintf(all + length, sizeof(all) - length, "%llu%s",
+                                       (unsigned long long)count, units[i].word);
     }
     snprintf(text, size, "%s", all);
 }

@@ -8,8 +8,7 @@
 #include "base/text.h"
 
 /* Copies the NUL-terminated text into a field of size bytes in the form that every field has. */
-static void put(char *field, size_t size, const char *text)
-{
+static void put(char *field, size_t size, const char *text) {
     size_t length = strlen(text);
     bool is_cut = length >= size;
 
@@ -29,8 +28,7 @@ struct draft {
     char text[2 * ALK_ERROR_MESSAGE_BYTES];
 };
 
-alk_status alk__fail(alk_error *error, alk_status status, const char *format, ...)
-{
+alk_status alk__fail(alk_error *error, alk_status status, const char *format, ...) {
     struct draft draft;
     va_list arguments;
 
@@ -47,8 +45,7 @@ alk_status alk__fail(alk_error *error, alk_status status, const char *format, ..
     return status;
 }
 
-alk_status alk__wrap(alk_error *error, alk_status status, const char *format, ...)
-{
+alk_status alk__wrap(alk_error *error, alk_status status, const char *format, ...) {
     struct draft draft;
     va_list arguments;
 
@@ -66,31 +63,34 @@ alk_status alk__wrap(alk_error *error, alk_status status, const char *format, ..
     return error->status;
 }
 
-alk_status alk__nomem(alk_error *error)
-{
+alk_status alk__nomem(alk_error *error) {
     return alk__fail(error, ALK_NOMEM, "%s", alk_status_text(ALK_NOMEM));
 }
 
-void alk__error_set_subject(alk_error *error, const char *subject)
-{
+struct alk__reason alk__reason_of(int number) {
+    struct alk__reason reason;
+    char room[sizeof(reason.text)];
+
+    snprintf(reason.text, sizeof(reason.text), "%s", strerror_r(number, room, sizeof(room)));
+    return reason;
+}
+
+void alk__error_set_subject(alk_error *error, const char *subject) {
     if (error != NULL)
         put(error->subject, sizeof(error->subject), subject == NULL ? "" : subject);
 }
 
-void alk__error_set_phase(alk_error *error, alk_phase phase)
-{
+void alk__error_set_phase(alk_error *error, alk_phase phase) {
     if (error != NULL)
         error->phase = phase;
 }
 
-void alk__error_set_code(alk_error *error, const char *engine_code)
-{
+void alk__error_set_code(alk_error *error, const char *engine_code) {
     if (error != NULL)
         put(error->engine_code, sizeof(error->engine_code), engine_code == NULL ? "" : engine_code);
 }
 
-void alk__error_clear(alk_error *error)
-{
+void alk__error_clear(alk_error *error) {
     if (error != NULL)
         *error = (alk_error)ALK_ERROR_INIT;
 }

@@ -14,6 +14,12 @@ alk_status alk__wrap(alk_error *error, alk_status status, const char *format, ..
 /* ALK_NOMEM with the words that are always the same. */
 alk_status alk__nomem(alk_error *error);
 
+/* The words for an errno, used in place: alk__reason_of(errno).text. Thread-safe, unlike libc's own. */
+struct alk__reason {
+    char text[64];
+};
+struct alk__reason alk__reason_of(int number);
+
 void alk__error_set_subject(alk_error *error, const char *subject);
 void alk__error_set_phase(alk_error *error, alk_phase phase);
 void alk__error_set_code(alk_error *error, const char *engine_code);

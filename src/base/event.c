@@ -7,8 +7,7 @@
 #include "base/duration.h"
 #include "base/text.h"
 
-alk_event alk__event(alk_level level, const char *name)
-{
+alk_event alk__event(alk_level level, const char *name) {
     return (alk_event){
         .level = level,
         .name = name,
@@ -26,8 +25,7 @@ alk_event alk__event(alk_level level, const char *name)
     };
 }
 
-void alk__report(const struct alk__reporter *reporter, alk_event *event)
-{
+void alk__report(const struct alk__reporter *reporter, alk_event *event) {
     if (reporter == NULL || reporter->report == NULL)
         return;
     if (event->component[0] == '\0' && reporter->component != NULL)
@@ -45,33 +43,30 @@ struct line {
     size_t length;
 };
 
-static void add(struct line *line, const char *bytes, size_t length)
-{
+static void add(struct line *line, const char *bytes, size_t length) {
     memcpy(line->bytes + line->length, bytes, length);
     line->length += length;
 }
 
-static void add_key(struct line *line, const char *key)
-{
+static void add_key(struct line *line, const char *key) {
     if (line->length > 0)
         add(line, " ", 1);
     add(line, key, strlen(key));
     add(line, "=", 1);
 }
 
-static bool needs_quotes(struct alk__text text)
-{
+static bool needs_quotes(struct alk__text text) {
     for (size_t at = 0, step; at < text.length; at += step) {
         step = alk__utf8_step(text.bytes + at, text.length - at);
-        if (step == 0 || alk__utf8_is_control(text.bytes + at, step) || strchr(" \"=\\", text.bytes[at]) != NULL)
+        if (step == 0 || alk__utf8_is_control(text.bytes + at, step) ||
+            strchr(" \"=\\", text.bytes[at]) != NULL)
             return true;
     }
     return false;
 }
 
 /* One character as it stands between quotes; gives how long it is there, at most 6 bytes. */
-static size_t escape(const char *bytes, size_t step, char written[8])
-{
+static size_t escape(const char *bytes, size_t step, char written[8]) {
     static const char plain[] = "\"\\\n\r\t";
     static const char letters[] = "\"\\nrt";
     const char *found = step == 1 ? strchr(plain, bytes[0]) : NULL;
@@ -86,8 +81,7 @@ static size_t escape(const char *bytes, size_t step, char written[8])
     return step;
 }
 
-static void add_text(struct line *line, const char *key, const char *value)
-{
+static void add_text(struct line *line, const char *key, const char *value) {
     struct alk__text text = alk__text_of(value);
 
     if (text.length == 0)
@@ -114,8 +108,7 @@ static void add_text(struct line *line, const char *key, const char *value)
         add(line, "\"", 1);
 }
 
-static void add_number(struct line *line, const char *key, int64_t number)
-{
+static void add_number(struct line *line, const char *key, int64_t number) {
     char text[24];
 
     if (number == -1)
@@ -124,8 +117,7 @@ static void add_number(struct line *line, const char *key, int64_t number)
     add_text(line, key, text);
 }
 
-static void add_duration(struct line *line, const char *key, int64_t us)
-{
+static void add_duration(struct line *line, const char *key, int64_t us) {
     char text[ALK__DURATION_BYTES];
 
     if (us == -1)
@@ -134,8 +126,7 @@ static void add_duration(struct line *line, const char *key, int64_t us)
     add_text(line, key, text);
 }
 
-static void add_time(struct line *line, const char *key, int64_t us)
-{
+static void add_time(struct line *line, const char *key, int64_t us) {
     char text[ALK__TIME_BYTES];
 
     if (us == ALK_NO_TIME)
@@ -144,8 +135,7 @@ static void add_time(struct line *line, const char *key, int64_t us)
     add_text(line, key, text);
 }
 
-static void add_error(struct line *line, const alk_error *error)
-{
+static void add_error(struct line *line, const alk_error *error) {
     add_text(line, "error", error->message);
     add_text(line, "phase", alk_phase_text(error->phase));
     add_text(line, "code", error->engine_code);
@@ -153,8 +143,7 @@ static void add_error(struct line *line, const alk_error *error)
         add_text(line, "outcome", "unknown");
 }
 
-void alk_event_print(const alk_event *event, void *context)
-{
+void alk_event_print(const alk_event *event, void *context) {
     static const char *const levels[] = {"debug", "info", "warning", "error"};
     struct line line = {.length = 0};
 

@@ -6,14 +6,12 @@
 #define LETTERS_MAX 64
 #define DISTANCE_MAX 2
 
-static size_t least(size_t left, size_t right)
-{
+static size_t least(size_t left, size_t right) {
     return left < right ? left : right;
 }
 
 /* The usual table of distances between beginnings of both words; three rows of it are enough. */
-static size_t distance(const char *left, size_t rows, const char *right, size_t columns)
-{
+static size_t distance(const char *left, size_t rows, const char *right, size_t columns) {
     size_t table[3][LETTERS_MAX + 1];
 
     for (size_t j = 0; j <= columns; j++)
@@ -25,7 +23,8 @@ static size_t distance(const char *left, size_t rows, const char *right, size_t 
 
         now[0] = i;
         for (size_t j = 1; j <= columns; j++) {
-            now[j] = least(least(above[j], now[j - 1]) + 1, above[j - 1] + (left[i - 1] != right[j - 1]));
+            now[j] = least(least(above[j], now[j - 1]) + 1,
+                           above[j - 1] + (left[i - 1] != right[j - 1]));
             if (i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1])
                 now[j] = least(now[j], two_above[j - 2] + 1);
         }
@@ -33,8 +32,7 @@ static size_t distance(const char *left, size_t rows, const char *right, size_t 
     return table[rows % 3][columns];
 }
 
-const char *alk__guess(const char *word, const char *const *candidates, size_t count)
-{
+const char *alk__guess(const char *word, const char *const *candidates, size_t count) {
     const char *best = NULL;
     size_t best_distance = DISTANCE_MAX + 1;
     size_t length = strlen(word);

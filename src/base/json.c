@@ -14,66 +14,60 @@ struct reader {
     size_t at;
     int depth;
     enum expect expect;
-    unsigned char is_object[(ALK__JSON_DEPTH_MAX + 7) / 8]; /* a bit for each open array or object */
-    const char *reason;                                     /* why it is not JSON */
-    bool is_word;                                           /* what stands there is a string without its quotes */
+    unsigned char
+        is_object[(ALK__JSON_DEPTH_MAX + 7) / 8]; /* a bit for each open array or object */
+    const char *reason;                           /* why it is not JSON */
+    bool is_word; /* what stands there is a string without its quotes */
 };
 
 /* The byte to be read next, or 0 at the end: NUL is ruled out before. */
-static char peek(const struct reader *reader)
-{
+static char peek(const struct reader *reader) {
     return reader->at < reader->text.length ? reader->text.bytes[reader->at] : '\0';
 }
 
-static bool take(struct reader *reader, char byte)
-{
+static bool take(struct reader *reader, char byte) {
     if (peek(reader) != byte)
         return false;
     reader->at++;
     return true;
 }
 
-static bool refuse(struct reader *reader, const char *reason)
-{
+static bool refuse(struct reader *reader, const char *reason) {
     reader->reason = reason;
     return false;
 }
 
-static bool is_digit(char byte)
-{
+static bool is_digit(char byte) {
     return byte >= '0' && byte <= '9';
 }
 
-static bool is_word_byte(char byte)
-{
+static bool is_word_byte(char byte) {
     unsigned char letter = (unsigned char)byte;
 
-    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || is_digit(byte) || letter == '_' ||
-           letter == '-' || letter >= 0x80;
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || is_digit(byte) ||
+           letter == '_' || letter == '-' || letter >= 0x80;
 }
 
-static void skip_blanks(struct reader *reader)
-{
-    while (peek(reader) == ' ' || peek(reader) == '\t' || peek(reader) == '\n' || peek(reader) == '\r')
+static void skip_blanks(struct reader *reader) {
+    while (peek(reader) == ' ' || peek(reader) == '\t' || peek(reader) == '\n' ||
+           peek(reader) == '\r')
         reader->at++;
 }
 
-static bool in_object(const struct reader *reader)
-{
+static bool in_object(const struct reader *reader) {
     int level = reader->depth - 1;
 
     return level >= 0 && (reader->is_object[level / 8] >> level % 8 & 1) != 0;
 }
 
-static bool refuse_end(struct reader *reader)
-{
+static bool refuse_end(struct reader *reader) {
     if (reader->depth > 0)
-        return refuse(reader, in_object(reader) ? "an object is not closed" : "an array is not closed");
+        return refuse(reader,
+                      in_object(reader) ? "an object is not closed" : "an array is not closed");
     return refuse(reader, "a value is missing");
 }
 
-static bool take_digits(struct reader *reader)
-{
+static bool take_digits(struct reader *reader) {
     size_t start = reader->at;
 
     while (is_digit(peek(reader)))
@@ -81,8 +75,7 @@ static bool take_digits(struct reader *reader)
     return reader->at > start || refuse(reader, "a digit is missing");
 }
 
-static bool read_number(struct reader *reader)
-{
+static bool read_number(struct reader *reader) {
     take(reader, '-');
     if (take(reader, '0')) {
         if (is_digit(peek(reader)))
@@ -101,8 +94,7 @@ static bool read_number(struct reader *reader)
 }
 
 /* The four hexadecimal digits of \uXXXX; -1 if there are not four. */
-static int32_t read_hex(struct reader *reader)
-{
+static int32_t read_hex(struct reader *reader) {
     static const char digits[] = "0123456789abcdef0123456789ABCDEF";
     int32_t unit = 0;
 
@@ -117,8 +109,7 @@ static int32_t read_hex(struct reader *reader)
 }
 
 /* Behind "\u". A character above U+FFFF is written as a high and a low surrogate, and neither stands alone. */
-static bool read_unicode(struct reader *reader)
-{
+static bool read_unicode(struct reader *reader) {
     size_t start = reader->at - 2;
     int32_t unit = read_hex(reader);
 
@@ -131,13 +122,13 @@ static bool read_unicode(struct reader *reader)
     }
     if (unit == 0 || (unit >= 0xD800 && unit <= 0xDFFF)) {
         reader->at = start;
-        return refuse(reader, unit == 0 ? "no database keeps a \\u0000 in a text" : "half of a surrogate pair");
+        return refuse(reader, unit == 0 ? "no database keeps a \\u0000 in a text"
+                                        : "half of a surrogate pair");
     }
     return true;
 }
 
-static bool read_escape(struct reader *reader)
-{
+static bool read_escape(struct reader *reader) {
     if (take(reader, 'u'))
         return read_unicode(reader);
     if (peek(reader) == '\0' || strchr("\"\\/bfnrt", peek(reader)) == NULL) {
@@ -149,8 +140,7 @@ static bool read_escape(struct reader *reader)
 }
 
 /* Behind the opening quote. */
-static bool read_string(struct reader *reader)
-{
+static bool read_string(struct reader *reader) {
     size_t start = reader->at - 1;
 
     while (reader->at < reader->text.length) {
@@ -170,8 +160,7 @@ static bool read_string(struct reader *reader)
 }
 
 /* What stands from here up to the end of the word or, if there is none, what stands there. */
-static struct alk__text word_at(const struct reader *reader)
-{
+static struct alk__text word_at(const struct reader *reader) {
     size_t end = reader->at;
 
     while (end < reader->text.length && is_word_byte(reader->text.bytes[end]))
@@ -181,8 +170,7 @@ static struct alk__text word_at(const struct reader *reader)
     return (struct alk__text){reader->text.bytes + reader->at, end - reader->at};
 }
 
-static bool is_one_of(struct alk__text word, const char *const *words)
-{
+static bool is_one_of(struct alk__text word, const char *const *words) {
     for (; *words != NULL; words++)
         if (alk__text_is(word, *words))
             return true;
@@ -190,10 +178,10 @@ static bool is_one_of(struct alk__text word, const char *const *words)
 }
 
 /* Something that begins no value: says what was probably meant. */
-static bool refuse_value(struct reader *reader)
-{
+static bool refuse_value(struct reader *reader) {
     static const char *const not_finite[] = {"NaN", "nan", "Infinity", "-Infinity", NULL};
-    static const char *const misspelt[] = {"True", "False", "None", "TRUE", "FALSE", "NULL", "Null", "undefined", NULL};
+    static const char *const misspelt[] = {"True", "False", "None",      "TRUE", "FALSE",
+                                           "NULL", "Null",  "undefined", NULL};
     struct alk__text word = word_at(reader);
 
     switch (peek(reader)) {
@@ -224,8 +212,7 @@ static bool refuse_value(struct reader *reader)
     return refuse(reader, "no value begins like this");
 }
 
-static bool read_word(struct reader *reader)
-{
+static bool read_word(struct reader *reader) {
     static const char *const words[] = {"true", "false", "null", NULL};
     struct alk__text word = word_at(reader);
 
@@ -235,8 +222,7 @@ static bool read_word(struct reader *reader)
     return true;
 }
 
-static bool open_bracket(struct reader *reader, bool is_object)
-{
+static bool open_bracket(struct reader *reader, bool is_object) {
     if (reader->depth == ALK__JSON_DEPTH_MAX) {
         reader->at--;
         return refuse(reader, "nested deeper than 1,000");
@@ -249,15 +235,13 @@ static bool open_bracket(struct reader *reader, bool is_object)
     return true;
 }
 
-static bool close_bracket(struct reader *reader)
-{
+static bool close_bracket(struct reader *reader) {
     reader->depth--;
     reader->expect = reader->depth == 0 ? NOTHING : COMMA_OR_END;
     return true;
 }
 
-static bool read_value(struct reader *reader)
-{
+static bool read_value(struct reader *reader) {
     bool is_read;
 
     if (take(reader, '['))
@@ -266,8 +250,9 @@ static bool read_value(struct reader *reader)
         return open_bracket(reader, true);
     if (take(reader, '"'))
         is_read = read_string(reader);
-    else if (is_digit(peek(reader)) || (peek(reader) == '-' && reader->at + 1 < reader->text.length &&
-                                        reader->text.bytes[reader->at + 1] != 'I'))
+    else if (is_digit(peek(reader)) ||
+             (peek(reader) == '-' && reader->at + 1 < reader->text.length &&
+              reader->text.bytes[reader->at + 1] != 'I'))
         is_read = read_number(reader);
     else
         is_read = read_word(reader);
@@ -275,8 +260,7 @@ static bool read_value(struct reader *reader)
     return is_read;
 }
 
-static bool read_key(struct reader *reader)
-{
+static bool read_key(struct reader *reader) {
     if (peek(reader) == '\0')
         return refuse_end(reader);
     if (!take(reader, '"'))
@@ -290,8 +274,7 @@ static bool read_key(struct reader *reader)
     return true;
 }
 
-static bool read_comma(struct reader *reader)
-{
+static bool read_comma(struct reader *reader) {
     bool is_object = in_object(reader);
 
     if (take(reader, is_object ? '}' : ']'))
@@ -299,7 +282,8 @@ static bool read_comma(struct reader *reader)
     if (peek(reader) == '\0')
         return refuse_end(reader);
     if (!take(reader, ','))
-        return refuse(reader, is_object ? "a comma or '}' is missing" : "a comma or ']' is missing");
+        return refuse(reader,
+                      is_object ? "a comma or '}' is missing" : "a comma or ']' is missing");
     reader->expect = is_object ? KEY : ITEM;
     skip_blanks(reader);
     if (peek(reader) == '}' || peek(reader) == ']')
@@ -307,8 +291,7 @@ static bool read_comma(struct reader *reader)
     return true;
 }
 
-static bool step(struct reader *reader)
-{
+static bool step(struct reader *reader) {
     switch (reader->expect) {
     case ITEM_OR_END:
         return take(reader, ']') ? close_bracket(reader) : read_value(reader);
@@ -326,8 +309,7 @@ static bool step(struct reader *reader)
     return read_value(reader);
 }
 
-static bool read_text(struct reader *reader)
-{
+static bool read_text(struct reader *reader) {
     skip_blanks(reader);
     while (reader->expect != NOTHING) {
         if (!step(reader))
@@ -337,22 +319,23 @@ static bool read_text(struct reader *reader)
     return peek(reader) == '\0' || refuse(reader, "the text goes on after the value");
 }
 
-static alk_status fail(const char *what, const struct reader *reader, alk_error *error)
-{
+static alk_status fail(const char *what, const struct reader *reader, alk_error *error) {
     struct alk__excerpt shown = alk__excerpt_of(word_at(reader));
     size_t column = reader->at + 1;
 
     if (shown.text[0] == '\0')
-        return alk__fail(error, ALK_INVALID, "%s is not JSON at column %zu: %s", what, column, reader->reason);
+        return alk__fail(error, ALK_INVALID, "%s is not JSON at column %zu: %s", what, column,
+                         reader->reason);
     if (reader->is_word)
-        return alk__fail(error, ALK_INVALID, "%s is not JSON at column %zu: '%s' (a string is written '\"%s\"')", what,
+        return alk__fail(error, ALK_INVALID,
+                         "%s is not JSON at column %zu: '%s' (a string is written '\"%s\"')", what,
                          column, shown.text, shown.text);
-    return alk__fail(error, ALK_INVALID, "%s is not JSON at column %zu: '%s' (%s)", what, column, shown.text,
-                     reader->reason);
+    return alk__fail(error, ALK_INVALID, "%s is not JSON at column %zu: '%s' (%s)", what, column,
+                     shown.text, reader->reason);
 }
 
-alk_status alk__json_check(const char *what, struct alk__text text, size_t maximum, alk_error *error)
-{
+alk_status alk__json_check(const char *what, struct alk__text text, size_t maximum,
+                           alk_error *error) {
     struct reader reader = {.text = text, .expect = VALUE};
     size_t wrong_at;
 
@@ -361,20 +344,19 @@ alk_status alk__json_check(const char *what, struct alk__text text, size_t maxim
                          alk__number_of(text.length).text, alk__number_of(maximum).text);
     if (!alk__utf8_is_valid(text.bytes, text.length, &wrong_at))
         return alk__fail(error, ALK_INVALID, "%s %s at column %zu", what,
-                         text.bytes[wrong_at] == '\0' ? "has a NUL byte" : "is not UTF-8", wrong_at + 1);
+                         text.bytes[wrong_at] == '\0' ? "has a NUL byte" : "is not UTF-8",
+                         wrong_at + 1);
     return read_text(&reader) ? ALK_OK : fail(what, &reader, error);
 }
 
-bool alk__json_is_object(struct alk__text text)
-{
+bool alk__json_is_object(struct alk__text text) {
     struct reader reader = {.text = text};
 
     skip_blanks(&reader);
     return peek(&reader) == '{';
 }
 
-static void add_escape(struct alk__buffer *buffer, char byte)
-{
+static void add_escape(struct alk__buffer *buffer, char byte) {
     static const char plain[] = "\"\\\b\f\n\r\t";
     static const char written[] = "\"\\bfnrt";
     const char *found = strchr(plain, byte);
@@ -385,8 +367,7 @@ static void add_escape(struct alk__buffer *buffer, char byte)
         alk__buffer_addf(buffer, "\\u%04x", (unsigned)(unsigned char)byte);
 }
 
-void alk__json_add_string(struct alk__buffer *buffer, struct alk__text text)
-{
+void alk__json_add_string(struct alk__buffer *buffer, struct alk__text text) {
     alk__buffer_add(buffer, "\"", 1);
     for (size_t at = 0, length; at < text.length; at += length) {
         size_t character = alk__utf8_step(text.bytes + at, text.length - at);

@@ -21,16 +21,14 @@ static const char *const phases[] = {
 #define COUNT(table) (sizeof(table) / sizeof(*(table)))
 
 /* NULL for a number that is no status. */
-static const struct row *find(alk_status status)
-{
+static const struct row *find(alk_status status) {
     for (size_t i = 0; i < COUNT(rows); i++)
         if (rows[i].status == status)
             return &rows[i];
     return NULL;
 }
 
-alk_class alk_status_class(alk_status status)
-{
+alk_class alk_status_class(alk_status status) {
     const struct row *row = find(status);
 
     if (row != NULL)
@@ -38,26 +36,22 @@ alk_class alk_status_class(alk_status status)
     return status < 0 ? ALK_CLASS_PERMANENT : ALK_CLASS_NONE;
 }
 
-const char *alk_status_text(alk_status status)
-{
+const char *alk_status_text(alk_status status) {
     const struct row *row = find(status);
 
     return row == NULL ? "unknown status" : row->text;
 }
 
-const char *alk_status_name(alk_status status)
-{
+const char *alk_status_name(alk_status status) {
     const struct row *row = find(status);
 
     return row == NULL ? "ALK_UNKNOWN" : row->name;
 }
 
-const char *alk_phase_text(alk_phase phase)
-{
+const char *alk_phase_text(alk_phase phase) {
     return (size_t)phase < COUNT(phases) ? phases[phase] : "";
 }
 
-const char *alk_version(void)
-{
+const char *alk_version(void) {
     return ALK_VERSION;
 }

@@ -1,7 +1,6 @@
 /* base/stop.c: the stop token, a flag to ask and a descriptor to wait for. */
 #include <errno.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -15,8 +14,7 @@ struct alk_stop {
 
 _Static_assert(ATOMIC_BOOL_LOCK_FREE == 2, "a signal handler may not meet a lock");
 
-alk_status alk_stop_new(alk_stop **ret_stop, alk_error *error)
-{
+alk_status alk_stop_new(alk_stop **ret_stop, alk_error *error) {
     alk_stop *stop = alk__alloc(sizeof(*stop));
 
     if (stop == NULL)
@@ -24,7 +22,8 @@ alk_status alk_stop_new(alk_stop **ret_stop, alk_error *error)
     atomic_init(&stop->is_set, false);
     stop->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (stop->fd < 0) {
-        alk__fail(error, ALK_AGAIN, "no descriptor for a stop token: %s", strerror(errno));
+        alk__fail(error, ALK_AGAIN, "no descriptor for a stop token: %s",
+                  alk__reason_of(errno).text);
         alk__free(stop);
         return ALK_AGAIN;
     }
@@ -32,8 +31,7 @@ alk_status alk_stop_new(alk_stop **ret_stop, alk_error *error)
     return ALK_OK;
 }
 
-void alk_stop_set(alk_stop *stop)
-{
+void alk_stop_set(alk_stop *stop) {
     const uint64_t one = 1;
     int saved = errno;
 
@@ -44,18 +42,15 @@ void alk_stop_set(alk_stop *stop)
     errno = saved;
 }
 
-bool alk_stop_is_set(const alk_stop *stop)
-{
+bool alk_stop_is_set(const alk_stop *stop) {
     return stop != NULL && atomic_load(&stop->is_set);
 }
 
-int alk_stop_fd(const alk_stop *stop)
-{
+int alk_stop_fd(const alk_stop *stop) {
     return stop == NULL ? -1 : stop->fd;
 }
 
-void alk_stop_free(alk_stop *stop)
-{
+void alk_stop_free(alk_stop *stop) {
     if (stop == NULL)
         return;
     close(stop->fd);

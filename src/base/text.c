@@ -6,26 +6,22 @@
 
 #include "base/arena.h"
 
-struct alk__text alk__text_of(const char *text)
-{
+struct alk__text alk__text_of(const char *text) {
     return (struct alk__text){text, text == NULL ? 0 : strlen(text)};
 }
 
-bool alk__text_equal(struct alk__text left, struct alk__text right)
-{
+bool alk__text_equal(struct alk__text left, struct alk__text right) {
     if (left.bytes == NULL || right.bytes == NULL)
         return left.bytes == right.bytes;
     return left.length == right.length && memcmp(left.bytes, right.bytes, left.length) == 0;
 }
 
-bool alk__text_is(struct alk__text text, const char *word)
-{
+bool alk__text_is(struct alk__text text, const char *word) {
     return alk__text_equal(text, alk__text_of(word));
 }
 
 /* Makes room for length more bytes and a NUL. */
-static bool reserve(struct alk__buffer *buffer, size_t length)
-{
+static bool reserve(struct alk__buffer *buffer, size_t length) {
     if (buffer->is_failed || length > buffer->maximum - buffer->length) {
         buffer->is_failed = true;
         return false;
@@ -48,8 +44,7 @@ static bool reserve(struct alk__buffer *buffer, size_t length)
     return true;
 }
 
-void alk__buffer_add(struct alk__buffer *buffer, const void *bytes, size_t length)
-{
+void alk__buffer_add(struct alk__buffer *buffer, const void *bytes, size_t length) {
     if (!reserve(buffer, length))
         return;
     if (length > 0)
@@ -58,13 +53,11 @@ void alk__buffer_add(struct alk__buffer *buffer, const void *bytes, size_t lengt
     buffer->bytes[buffer->length] = '\0';
 }
 
-void alk__buffer_add_text(struct alk__buffer *buffer, const char *text)
-{
+void alk__buffer_add_text(struct alk__buffer *buffer, const char *text) {
     alk__buffer_add(buffer, text, strlen(text));
 }
 
-void alk__buffer_addf(struct alk__buffer *buffer, const char *format, ...)
-{
+void alk__buffer_addf(struct alk__buffer *buffer, const char *format, ...) {
     va_list arguments;
 
     va_start(arguments, format);
@@ -81,22 +74,19 @@ void alk__buffer_addf(struct alk__buffer *buffer, const char *format, ...)
     buffer->length += (size_t)length;
 }
 
-void alk__buffer_clear(struct alk__buffer *buffer)
-{
+void alk__buffer_clear(struct alk__buffer *buffer) {
     buffer->length = 0;
     buffer->is_failed = false;
     if (buffer->bytes != NULL)
         buffer->bytes[0] = '\0';
 }
 
-void alk__buffer_release(struct alk__buffer *buffer)
-{
+void alk__buffer_release(struct alk__buffer *buffer) {
     alk__free(buffer->bytes);
     *buffer = (struct alk__buffer)ALK__BUFFER_INIT(buffer->maximum);
 }
 
-struct alk__excerpt alk__excerpt_of(struct alk__text text)
-{
+struct alk__excerpt alk__excerpt_of(struct alk__text text) {
     struct alk__excerpt excerpt = {.text = ""};
     const size_t room = sizeof(excerpt.text) - sizeof("...");
     size_t length = 0;
@@ -117,8 +107,7 @@ struct alk__excerpt alk__excerpt_of(struct alk__text text)
     return excerpt;
 }
 
-struct alk__number alk__number_of(uint64_t number)
-{
+struct alk__number alk__number_of(uint64_t number) {
     struct alk__number written;
     char digits[24];
     int count = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)number);

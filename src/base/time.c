@@ -10,8 +10,8 @@
 #define SHAPE "a time looks like 2026-12-01T08:30:00Z or 2026-12-01T08:30:00+01:00"
 
 /* A number of exactly digits digits from low to high. NULL, or why not, with the cursor where it went wrong. */
-static const char *read_field(struct alk__scan *scan, int digits, int low, int high, const char *wrong, int *ret_value)
-{
+static const char *read_field(struct alk__scan *scan, int digits, int low, int high,
+                              const char *wrong, int *ret_value) {
     size_t start = scan->at;
     int64_t value;
 
@@ -25,13 +25,11 @@ static const char *read_field(struct alk__scan *scan, int digits, int low, int h
     return NULL;
 }
 
-static const char *read_mark(struct alk__scan *scan, char mark)
-{
+static const char *read_mark(struct alk__scan *scan, char mark) {
     return alk__scan_take(scan, mark) ? NULL : SHAPE;
 }
 
-static const char *read_date(struct alk__scan *scan, struct alk__civil *civil)
-{
+static const char *read_date(struct alk__scan *scan, struct alk__civil *civil) {
     const char *wrong;
     int year = 0;
 
@@ -41,11 +39,11 @@ static const char *read_date(struct alk__scan *scan, struct alk__civil *civil)
         (wrong = read_mark(scan, '-')) != NULL)
         return wrong;
     civil->year = year;
-    return read_field(scan, 2, 1, alk__civil_month_length(year, civil->month), "the month has no such day", &civil->day);
+    return read_field(scan, 2, 1, alk__civil_month_length(year, civil->month),
+                      "the month has no such day", &civil->day);
 }
 
-static const char *read_clock(struct alk__scan *scan, struct alk__civil *civil)
-{
+static const char *read_clock(struct alk__scan *scan, struct alk__civil *civil) {
     const char *wrong;
 
     if ((wrong = read_field(scan, 2, 0, 23, "an hour is 00 to 23", &civil->hour)) != NULL ||
@@ -53,12 +51,12 @@ static const char *read_clock(struct alk__scan *scan, struct alk__civil *civil)
         (wrong = read_field(scan, 2, 0, 59, "a minute is 00 to 59", &civil->minute)) != NULL ||
         (wrong = read_mark(scan, ':')) != NULL)
         return wrong;
-    return read_field(scan, 2, 0, 59, "a second is 00 to 59 (leap seconds are not kept; write the next second)",
+    return read_field(scan, 2, 0, 59,
+                      "a second is 00 to 59 (leap seconds are not kept; write the next second)",
                       &civil->second);
 }
 
-static const char *read_fraction(struct alk__scan *scan, int64_t *ret_us)
-{
+static const char *read_fraction(struct alk__scan *scan, int64_t *ret_us) {
     int64_t number;
 
     *ret_us = 0;
@@ -75,8 +73,7 @@ static const char *read_fraction(struct alk__scan *scan, int64_t *ret_us)
     return NULL;
 }
 
-static const char *read_offset(struct alk__scan *scan, int64_t *ret_seconds)
-{
+static const char *read_offset(struct alk__scan *scan, int64_t *ret_seconds) {
     const char *wrong;
     int hours = 0;
     int minutes = 0;
@@ -95,8 +92,7 @@ static const char *read_offset(struct alk__scan *scan, int64_t *ret_seconds)
     return NULL;
 }
 
-static const char *read_time(struct alk__scan *scan, int64_t *ret_us)
-{
+static const char *read_time(struct alk__scan *scan, int64_t *ret_us) {
     const int64_t first = alk__civil_days(1, 1, 1) * ALK__DAY;
     const int64_t end = alk__civil_days(YEAR_MAX + 1, 1, 1) * ALK__DAY;
     struct alk__civil civil = {0};
@@ -108,7 +104,8 @@ static const char *read_time(struct alk__scan *scan, int64_t *ret_us)
         return wrong;
     if (!alk__scan_take(scan, 'T') && !alk__scan_take(scan, 't') && !alk__scan_take(scan, ' '))
         return SHAPE;
-    if ((wrong = read_clock(scan, &civil)) != NULL || (wrong = read_fraction(scan, &fraction_us)) != NULL ||
+    if ((wrong = read_clock(scan, &civil)) != NULL ||
+        (wrong = read_fraction(scan, &fraction_us)) != NULL ||
         (wrong = read_offset(scan, &offset)) != NULL)
         return wrong;
     if (alk__scan_peek(scan) != -1)
@@ -123,19 +120,17 @@ static const char *read_time(struct alk__scan *scan, int64_t *ret_us)
     return NULL;
 }
 
-alk_status alk__time_parse(struct alk__text text, int64_t *ret_us, alk_error *error)
-{
+alk_status alk__time_parse(struct alk__text text, int64_t *ret_us, alk_error *error) {
     struct alk__scan scan = {.text = text};
     const char *wrong = read_time(&scan, ret_us);
 
     if (wrong == NULL)
         return ALK_OK;
-    return alk__fail(error, ALK_INVALID, "'%s' is not a time at column %zu: %s", alk__excerpt_of(text).text, scan.at + 1,
-                     wrong);
+    return alk__fail(error, ALK_INVALID, "'%s' is not a time at column %zu: %s",
+                     alk__excerpt_of(text).text, scan.at + 1, wrong);
 }
 
-void alk__time_format(int64_t us, char *text, size_t size)
-{
+void alk__time_format(int64_t us, char *text, size_t size) {
     int64_t fraction = us % ALK__SECOND;
     int64_t seconds = us / ALK__SECOND;
 
@@ -147,6 +142,6 @@ void alk__time_format(int64_t us, char *text, size_t size)
     char digits[8] = "";
     if (fraction > 0)
         snprintf(digits, sizeof(digits), ".%06d", (int)fraction);
-    snprintf(text, size, "%04lld-%02d-%02dT%02d:%02d:%02d%sZ", (long long)civil.year, civil.month, civil.day, civil.hour,
-             civil.minute, civil.second, digits);
+    snprintf(text, size, "%04lld-%02d-%02dT%02d:%02d:%02d%sZ", (long long)civil.year, civil.month,
+             civil.day, civil.hour, civil.minute, civil.second, digits);
 }

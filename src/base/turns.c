@@ -13,14 +13,12 @@ struct alk__turn {
     bool has_place;
 };
 
-int alk__turns_init(struct alk__turns *turns, int count)
-{
+int alk__turns_init(struct alk__turns *turns, int count) {
     *turns = (struct alk__turns){.free = count};
     return pthread_mutex_init(&turns->lock, NULL);
 }
 
-static int init_wake(pthread_cond_t *wake)
-{
+static int init_wake(pthread_cond_t *wake) {
     pthread_condattr_t attributes;
     int failed = pthread_condattr_init(&attributes);
 
@@ -32,8 +30,7 @@ static int init_wake(pthread_cond_t *wake)
     return failed;
 }
 
-static void append(struct alk__turns *turns, struct alk__turn *turn)
-{
+static void append(struct alk__turns *turns, struct alk__turn *turn) {
     if (turns->last == NULL)
         turns->first = turn;
     else
@@ -42,8 +39,7 @@ static void append(struct alk__turns *turns, struct alk__turn *turn)
     turns->waiting++;
 }
 
-static void unlink_turn(struct alk__turns *turns, const struct alk__turn *turn)
-{
+static void unlink_turn(struct alk__turns *turns, const struct alk__turn *turn) {
     struct alk__turn *before = NULL;
 
     for (struct alk__turn *at = turns->first; at != turn; at = at->next)
@@ -58,8 +54,7 @@ static void unlink_turn(struct alk__turns *turns, const struct alk__turn *turn)
 }
 
 /* The lock is held. A place that was given before the wait ended is kept, whatever ended it. */
-static enum alk__turn_answer wait_for_place(struct alk__turns *turns, int64_t deadline_us)
-{
+static enum alk__turn_answer wait_for_place(struct alk__turns *turns, int64_t deadline_us) {
     struct alk__turn turn = {.next = NULL};
     struct timespec until = {
         .tv_sec = (time_t)(deadline_us / ALK__SECOND),
@@ -81,8 +76,7 @@ static enum alk__turn_answer wait_for_place(struct alk__turns *turns, int64_t de
     return turns->is_closed ? ALK__TURN_CLOSED : ALK__TURN_TIMEOUT;
 }
 
-enum alk__turn_answer alk__turns_take(struct alk__turns *turns, int64_t timeout_us)
-{
+enum alk__turn_answer alk__turns_take(struct alk__turns *turns, int64_t timeout_us) {
     enum alk__turn_answer answer = ALK__TURN_TIMEOUT;
 
     pthread_mutex_lock(&turns->lock);
@@ -98,8 +92,7 @@ enum alk__turn_answer alk__turns_take(struct alk__turns *turns, int64_t timeout_
     return answer;
 }
 
-void alk__turns_give(struct alk__turns *turns)
-{
+void alk__turns_give(struct alk__turns *turns) {
     pthread_mutex_lock(&turns->lock);
     struct alk__turn *turn = turns->is_closed ? NULL : turns->first;
     if (turn == NULL) {
@@ -112,8 +105,7 @@ void alk__turns_give(struct alk__turns *turns)
     pthread_mutex_unlock(&turns->lock);
 }
 
-void alk__turns_close(struct alk__turns *turns)
-{
+void alk__turns_close(struct alk__turns *turns) {
     pthread_mutex_lock(&turns->lock);
     turns->is_closed = true;
     for (struct alk__turn *turn = turns->first; turn != NULL; turn = turn->next)
@@ -121,15 +113,13 @@ void alk__turns_close(struct alk__turns *turns)
     pthread_mutex_unlock(&turns->lock);
 }
 
-int alk__turns_waiting(struct alk__turns *turns)
-{
+int alk__turns_waiting(struct alk__turns *turns) {
     pthread_mutex_lock(&turns->lock);
     int waiting = turns->waiting;
     pthread_mutex_unlock(&turns->lock);
     return waiting;
 }
 
-void alk__turns_release(struct alk__turns *turns)
-{
+void alk__turns_release(struct alk__turns *turns) {
     pthread_mutex_destroy(&turns->lock);
 }

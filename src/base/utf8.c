@@ -4,14 +4,12 @@
 #include "base/error.h"
 #include "base/text.h"
 
-static bool is_tail(unsigned char byte)
-{
+static bool is_tail(unsigned char byte) {
     return byte >= 0x80 && byte <= 0xBF;
 }
 
 /* The second byte carries the limits: nothing overlong, no surrogates, nothing above U+10FFFF. */
-static bool is_second(unsigned char first, unsigned char second)
-{
+static bool is_second(unsigned char first, unsigned char second) {
     switch (first) {
     case 0xE0:
         return second >= 0xA0 && second <= 0xBF;
@@ -26,8 +24,7 @@ static bool is_second(unsigned char first, unsigned char second)
     }
 }
 
-size_t alk__utf8_step(const char *bytes, size_t length)
-{
+size_t alk__utf8_step(const char *bytes, size_t length) {
     if (length == 0)
         return 0;
 
@@ -43,8 +40,7 @@ size_t alk__utf8_step(const char *bytes, size_t length)
     return step;
 }
 
-bool alk__utf8_is_control(const char *bytes, size_t step)
-{
+bool alk__utf8_is_control(const char *bytes, size_t step) {
     unsigned char first = (unsigned char)bytes[0];
 
     if (step == 1)
@@ -52,8 +48,7 @@ bool alk__utf8_is_control(const char *bytes, size_t step)
     return step == 2 && first == 0xC2 && (unsigned char)bytes[1] < 0xA0;
 }
 
-bool alk__utf8_is_valid(const char *bytes, size_t length, size_t *ret_at)
-{
+bool alk__utf8_is_valid(const char *bytes, size_t length, size_t *ret_at) {
     for (size_t at = 0, step; at < length; at += step) {
         step = alk__utf8_step(bytes + at, length - at);
         if (step == 0) {
@@ -65,24 +60,25 @@ bool alk__utf8_is_valid(const char *bytes, size_t length, size_t *ret_at)
     return true;
 }
 
-alk_status alk__name_check(const char *what, const char *name, alk_error *error)
-{
+alk_status alk__name_check(const char *what, const char *name, alk_error *error) {
     if (name == NULL || *name == '\0')
         return alk__fail(error, ALK_INVALID, "%s name is empty", what);
 
     struct alk__text text = alk__text_of(name);
     struct alk__excerpt shown = alk__excerpt_of(text);
     if (text.length > ALK__NAME_MAX)
-        return alk__fail(error, ALK_INVALID, "%s name '%s' is %s bytes, above the limit of %d", what, shown.text,
-                         alk__number_of(text.length).text, ALK__NAME_MAX);
+        return alk__fail(error, ALK_INVALID, "%s name '%s' is %s bytes, above the limit of %d",
+                         what, shown.text, alk__number_of(text.length).text, ALK__NAME_MAX);
 
     for (size_t at = 0, step; at < text.length; at += step) {
         step = alk__utf8_step(name + at, text.length - at);
         if (step == 0)
-            return alk__fail(error, ALK_INVALID, "%s name '%s' is not UTF-8 at column %zu", what, shown.text, at + 1);
-        if (alk__utf8_is_control(name + at, step))
-            return alk__fail(error, ALK_INVALID, "%s name '%s' has a control character at column %zu", what,
+            return alk__fail(error, ALK_INVALID, "%s name '%s' is not UTF-8 at column %zu", what,
                              shown.text, at + 1);
+        if (alk__utf8_is_control(name + at, step))
+            return alk__fail(error, ALK_INVALID,
+                             "%s name '%s' has a control character at column %zu", what, shown.text,
+                             at + 1);
     }
     return ALK_OK;
 }
