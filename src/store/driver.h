@@ -24,15 +24,14 @@ struct alk__settings {
     alk_durability durability;
     struct alk__clock clock;
     struct alk__random random;
+    const char *const *statements; /* by enum alk__statement: the text for this engine and schema, NULL = the other engine's only */
 };
 
 /* An engine's connection; each driver has its own struct behind it. */
 struct alk__session;
 
 enum alk__driver_feature {
-    ALK__CAN_ARRAYS = 1 << 0,   /* array parameters are bound whole */
-    ALK__CAN_PIPELINE = 1 << 1, /* several statements in one round trip */
-    ALK__CAN_NOTIFY = 1 << 2
+    ALK__CAN_PIPELINE = 1 << 0 /* run takes several calls and every mode; without it only one call in RUN_PLAIN */
 };
 
 enum alk__run_mode {
@@ -46,6 +45,8 @@ struct alk__driver {
     alk_engine engine;
     unsigned features;
 
+    const struct alk__wake_driver *wake; /* store/wake.h */
+
     /* Connects. ALK_AGAIN when it may go better later; ALK_NO_STORE, ALK_FAILED, ALK_INVALID otherwise. */
     alk_status (*open)(const struct alk__settings *settings, struct alk__session **ret_session, alk_error *error);
 
@@ -53,8 +54,8 @@ struct alk__driver {
     alk_status (*join)(const struct alk__settings *settings, void *handle, struct alk__session **ret_session,
                        alk_error *error);
 
+    /* Never called in a forked child: there everything is left as it is (S27). */
     void (*close)(struct alk__session *session);
-    void (*leak)(struct alk__session *session); /* in a forked child: frees own memory, touches no connection (S27) */
 
     alk_status (*begin)(struct alk__session *session, const struct alk__tx_limits *limits, alk_error *error);
     alk_status (*commit)(struct alk__session *session, alk_error *error);
@@ -89,10 +90,18 @@ struct alk__statement_def {
 };
 extern const struct alk__statement_def alk__statements[ALK__STATEMENT_COUNT];
 
-/* The text of a statement for the engine with "alk." replaced by the quoted schema (PostgreSQL) ; NULL when the other engine's only.
- * SQLite's text is used as it is. A SQLite file may hold several statements separated by ';': they run one after the other with the
- * same parameters ?1..?N and :now (the store's clock, read once a call after the write lock is held); rows come from all of them. */
-const char *alk__statement_text(alk_engine engine, enum alk__statement statement);
+/* The texts of every statement for the engine, indexed by statement, in arena; NULL when there is no memory. Comments in front are cut
+ * off. PostgreSQL: "alk." becomes the quoted schema. SQLite: a text may hold several statements separated by ';': they run one after
+ * the other with the same parameters ?1..?N and :now (the store's clock, read once a call after the write lock is held; a ?N+1 in the
+ * loaded text); rows come from all of them. */
+const char *const *alk__statements_load(struct alk__arena *arena, alk_engine engine, const char *schema);
+
+/* sql with "alk." replaced by the quoted schema, and a name as SQL quotes it; in arena, NULL when there is no memory. */
+const char *alk__sql_in_schema(struct alk__arena *arena, const char *sql, const char *schema);
+const char *alk__sql_quoted(struct alk__arena *arena, const char *name);
+
+/* A number for a schema: the key of the advisory lock of migrations and the name of the channel for wakes. */
+uint64_t alk__schema_hash(const char *schema);
 
 /* Decoding, shared by the drivers: rows.c. A driver hands over each column's value; see rows.c for how a wrong type marks the row. */
 struct alk__cell {

@@ -85,6 +85,7 @@ enum alk__statement_flag {
 struct alk__rows {
     struct alk__arena arena;
     size_t count;
+    size_t capacity;
     size_t row_size;
     void *items;
     int64_t changed; /* rows written, where the statement returns none */
