@@ -2,15 +2,13 @@
 #include <alkstore.h>
 #include <stdio.h>
 
-static alk_outcome greet(alk_attempt *attempt, void *context)
-{
+static alk_outcome greet(alk_attempt *attempt, void *context) {
     (void)context;
     printf("hello %s\n", alk_attempt_job(attempt)->payload);
     return ALK_DONE;
 }
 
-int main(int count, char **words)
-{
+int main(int count, char **words) {
     alk_error error = ALK_ERROR_INIT;
     alk_store *store = NULL;
     alk_conn *conn = NULL;

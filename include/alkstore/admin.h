@@ -1,4 +1,5 @@
-/* alkstore/admin.h: health and maintenance. Specified in docs/spec/operations.md and docs/spec/store.md (S18). */
+/* alkstore/admin.h: health and maintenance. Specified in docs/spec/operations.md and
+ * docs/spec/store.md (S18). */
 #ifndef ALKSTORE_ADMIN_H
 #define ALKSTORE_ADMIN_H
 
@@ -14,10 +15,13 @@ typedef struct alk_health_report {
     int64_t schema_version;
     int64_t schema_oldest; /* the oldest library version that may work with it */
     int64_t now_us;        /* the database's clock */
-    int64_t skew_us;       /* the process's clock minus the database's, half the round trip taken off */
-    int64_t oldest_due_job_us;      /* run_at of the oldest job that waits and is due, ALK_NO_TIME = none */
-    int64_t oldest_due_schedule_us; /* next_fire_at of the oldest schedule that is due and not quarantined, ALK_NO_TIME = none */
-    const char *leader;             /* owner of the scheduler's lease, "" = nobody leads */
+    /* the process's clock minus the database's, half the round trip taken off */
+    int64_t skew_us;
+    /* run_at of the oldest job that waits and is due, ALK_NO_TIME = none */
+    int64_t oldest_due_job_us;
+    /* next_fire_at of the oldest schedule that is due and not quarantined, ALK_NO_TIME = none */
+    int64_t oldest_due_schedule_us;
+    const char *leader; /* owner of the scheduler's lease, "" = nobody leads */
     int64_t leader_fence;
     int64_t leader_expires_at_us;
     size_t quarantined_count;
@@ -26,8 +30,10 @@ typedef struct alk_health_report {
     void *memory;
 } alk_health_report;
 
-/* lease_name: the scheduler's, NULL = the default. ALK_OK; < 0 when the store cannot be used. Freed with alk_health_free. */
-ALK_API alk_status alk_health(alk_conn *conn, const char *lease_name, alk_health_report *ret_report, alk_error *error);
+/* lease_name: the scheduler's, NULL = the default. ALK_OK; < 0 when the store cannot be used. Freed
+ * with alk_health_free. */
+ALK_API alk_status alk_health(alk_conn *conn, const char *lease_name, alk_health_report *ret_report,
+                              alk_error *error);
 ALK_API void alk_health_free(alk_health_report *report);
 
 /* Start with ALK_MAINTENANCE_OPTIONS_INIT. is_once: until one look finds nothing to do. */
@@ -39,14 +45,13 @@ typedef struct alk_maintenance_options {
 } alk_maintenance_options;
 
 #define ALK_MAINTENANCE_OPTIONS_INIT                                                               \
-    {                                                                                              \
-        sizeof(alk_maintenance_options), false, NULL, NULL                                         \
-    }
+    { sizeof(alk_maintenance_options), false, NULL, NULL }
 
-/* Expiry, verdicts of queues that nobody serves, retention and tidying, in bounded steps under their own lease (S209). Every worker
- * and scheduler loop does the same by itself; this is the loop alone. ALK_OK after a stop (or once). */
-ALK_API alk_status alk_maintenance_run(alk_store *store, const alk_maintenance_options *options, alk_stop *stop,
-                                       alk_error *error);
+/* Expiry, verdicts of queues that nobody serves, retention and tidying, in bounded steps under
+ * their own lease (S209). Every worker and scheduler loop does the same by itself; this is the loop
+ * alone. ALK_OK after a stop (or once). */
+ALK_API alk_status alk_maintenance_run(alk_store *store, const alk_maintenance_options *options,
+                                       alk_stop *stop, alk_error *error);
 
 #ifdef __cplusplus
 }

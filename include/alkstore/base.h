@@ -1,6 +1,7 @@
 /* alkstore/base.h: results, errors, events, the stop token and the version.
  *
- * Everything else in the library speaks through what is declared here. Nothing in this header touches a database. */
+ * Everything else in the library speaks through what is declared here. Nothing in this header
+ * touches a database. */
 #ifndef ALKSTORE_BASE_H
 #define ALKSTORE_BASE_H
 
@@ -29,8 +30,8 @@ extern "C" {
 /* A time that is not there (a job that was never claimed, a schedule that never fired). */
 #define ALK_NO_TIME INT64_MIN
 
-/* Every status: name, number, class, text. 0 worked; above 0 it worked and the answer is no; below 0 it failed (S220).
- * Numbers are stable: a release may add some and never changes one. */
+/* Every status: name, number, class, text. 0 worked; above 0 it worked and the answer is no; below
+ * 0 it failed (S220). Numbers are stable: a release may add some and never changes one. */
 #define ALK_STATUS_MAP(X)                                                                          \
     X(ALK_OK, 0, ALK_CLASS_NONE, "ok")                                                             \
     X(ALK_EMPTY, 1, ALK_CLASS_NONE, "nothing there")                                               \
@@ -57,8 +58,8 @@ typedef enum alk_status {
 #undef ALK_STATUS_ITEM
 } alk_status;
 
-/* What a caller may do about a failure (S35): wait and try again; nothing without a person; somebody else has it now;
- * the handle was closed; mend the call. */
+/* What a caller may do about a failure (S35): wait and try again; nothing without a person;
+ * somebody else has it now; the handle was closed; mend the call. */
 typedef enum alk_class {
     ALK_CLASS_NONE,
     ALK_CLASS_TRANSIENT,
@@ -94,15 +95,18 @@ typedef enum alk_phase {
 #define ALK_ERROR_SUBJECT_BYTES 208
 #define ALK_ERROR_CODE_BYTES 12
 
-/* One failure. The caller owns it; it holds no memory of its own and needs no freeing. Start it with ALK_ERROR_INIT.
+/* One failure. The caller owns it; it holds no memory of its own and needs no freeing. Start it
+ * with ALK_ERROR_INIT.
  *
  * status        what the call returned
  * error_class   what can be done about it
  * phase         what a loop was doing, ALK_PHASE_NONE elsewhere
  * is_unknown    the connection broke during COMMIT: it may or may not have happened (S36)
- * engine_code   SQLSTATE on PostgreSQL, the extended result code in decimal on SQLite, "" where no engine was asked
+ * engine_code   SQLSTATE on PostgreSQL, the extended result code in decimal on SQLite, "" where no
+ *               engine was asked
  * subject       the name of the schedule, queue or lease concerned, "" where there is none
- * message       the whole chain, outermost first, "run scheduler: tick: enqueue 'nightly': ...: <the engine's words>" */
+ * message       the whole chain, outermost first, "run scheduler: tick: enqueue 'nightly': ...:
+ *               <the engine's words>" */
 typedef struct alk_error {
     alk_status status;
     alk_class error_class;
@@ -116,16 +120,19 @@ typedef struct alk_error {
 #ifdef __cplusplus
 #define ALK_ERROR_INIT alk_error()
 #else
-#define ALK_ERROR_INIT {.status = ALK_OK}
+#define ALK_ERROR_INIT                                                                             \
+    { .status = ALK_OK }
 #endif
 
-/* The class of a status: what can be done about it (S35). ALK_CLASS_NONE for results that are no failure. */
+/* The class of a status: what can be done about it (S35). ALK_CLASS_NONE for results that are no
+ * failure. */
 ALK_API alk_class alk_status_class(alk_status status);
 
 /* The text of a status, for people ("schema too new"); static, never NULL (S220). */
 ALK_API const char *alk_status_text(alk_status status);
 
-/* The stable name of a status as it stands in this header ("ALK_TOO_NEW"); static, never NULL (S220). */
+/* The stable name of a status as it stands in this header ("ALK_TOO_NEW"); static, never NULL
+ * (S220). */
 ALK_API const char *alk_status_name(alk_status status);
 
 /* The word of a phase ("read due"); static, "" for ALK_PHASE_NONE (S167). */
@@ -146,14 +153,15 @@ typedef struct alk_stop alk_stop;
  * Returns ALK_OK; ALK_AGAIN when the process has no descriptor left; ALK_NOMEM. */
 ALK_API alk_status alk_stop_new(alk_stop **ret_stop, alk_error *error);
 
-/* Sets the token: every loop and wait that has it ends (S80). Async-signal-safe (S219), may be called any number of
- * times and from any thread. NULL is allowed and does nothing. */
+/* Sets the token: every loop and wait that has it ends (S80). Async-signal-safe (S219), may be
+ * called any number of times and from any thread. NULL is allowed and does nothing. */
 ALK_API void alk_stop_set(alk_stop *stop);
 
 /* Whether the token is set. NULL is never set. */
 ALK_API bool alk_stop_is_set(const alk_stop *stop);
 
-/* A descriptor that becomes readable when the token is set, for a caller's own poll(); owned by the token. -1 for NULL. */
+/* A descriptor that becomes readable when the token is set, for a caller's own poll(); owned by the
+ * token. -1 for NULL. */
 ALK_API int alk_stop_fd(const alk_stop *stop);
 
 /* Frees the token. No loop may be using it. NULL is allowed. */
@@ -161,10 +169,16 @@ ALK_API void alk_stop_free(alk_stop *stop);
 
 /* ---- events ---- */
 
-typedef enum alk_level { ALK_LEVEL_DEBUG, ALK_LEVEL_INFO, ALK_LEVEL_WARNING, ALK_LEVEL_ERROR } alk_level;
+typedef enum alk_level {
+    ALK_LEVEL_DEBUG,
+    ALK_LEVEL_INFO,
+    ALK_LEVEL_WARNING,
+    ALK_LEVEL_ERROR
+} alk_level;
 
-/* One thing that a loop did or met (S205). Loops report through one callback and never write to a stream. Pointers are
- * valid during the callback only; a text that does not apply is "", a number -1. Payloads are never part of it.
+/* One thing that a loop did or met (S205). Loops report through one callback and never write to a
+ * stream. Pointers are valid during the callback only; a text that does not apply is "", a number
+ * -1. Payloads are never part of it.
  *
  * level        how much it matters
  * name         what happened, a fixed phrase ("schedule quarantined")
@@ -176,7 +190,8 @@ typedef enum alk_level { ALK_LEVEL_DEBUG, ALK_LEVEL_INFO, ALK_LEVEL_WARNING, ALK
  * fence        the fence of the lease concerned
  * count        how many (boundaries skipped, jobs settled)
  * duration_us  how long it took
- * fire_at_us   the boundary concerned, ALK_NO_TIME if none; with last_fire_at_us the first and last of several
+ * fire_at_us   the boundary concerned, ALK_NO_TIME if none; with last_fire_at_us the first and last
+ *              of several
  * detail       free text for people
  * error        the failure, NULL if none */
 typedef struct alk_event {
@@ -196,8 +211,8 @@ typedef struct alk_event {
     const alk_error *error;
 } alk_event;
 
-/* Receives events. Called from the thread of the loop that reports (a worker's executors too): it must be thread-safe,
- * must not block for long and must not call the loop. */
+/* Receives events. Called from the thread of the loop that reports (a worker's executors too): it
+ * must be thread-safe, must not block for long and must not call the loop. */
 typedef void (*alk_event_fn)(const alk_event *event, void *context);
 
 /* An event callback that prints one logfmt line: time, level, event, component and what applies.
@@ -208,8 +223,8 @@ ALK_API void alk_event_print(const alk_event *event, void *context);
 
 /* ---- the seams for tests (S221) ---- */
 
-/* Gives the time in microseconds since 1970 UTC. Must be thread-safe. On SQLite this is the time of the store; on
- * PostgreSQL the database's own clock rules and this one only measures skew (S14). */
+/* Gives the time in microseconds since 1970 UTC. Must be thread-safe. On SQLite this is the time of
+ * the store; on PostgreSQL the database's own clock rules and this one only measures skew (S14). */
 typedef int64_t (*alk_now_fn)(void *context);
 
 /* Gives 64 random bits. Must be thread-safe. */

@@ -1,10 +1,16 @@
 /* alkstore/job.h: queues of jobs. Specified in docs/spec/jobs.md.
  *
  *   enqueue(run_at <= now) --> ready --claim(stamp, attempt + 1)--> running --DONE--> done
- *   enqueue(run_at > now) --> delayed --due--> ready                   |--RETRY, attempts left--> delayed(now + back-off)
- *   ready|delayed --expires--> dead (expired)                          |--RETRY, none left--> dead    |--DEAD--> dead
- *   any call with an old stamp --> refused, nothing changes            |--RELEASE--> ready (attempt given back)
- *                                                                      |--lease lapses--> ready again, or dead
+ *   enqueue(run_at > now) --> delayed --due--> ready                   |
+ *   ready|delayed --expires--> dead (expired)                          |
+ *   any call with an old stamp --> refused, nothing changes            |
+ *                                                                      |
+ *      +---------------------------------------------------------------+
+ *      |--RETRY, attempts left--> delayed(now + back-off)
+ *      |--RETRY, none left--> dead
+ *      |--DEAD--> dead
+ *      |--RELEASE--> ready (attempt given back)
+ *      |--lease lapses--> ready again, or dead
  */
 #ifndef ALKSTORE_JOB_H
 #define ALKSTORE_JOB_H
@@ -40,9 +46,7 @@ typedef struct alk_enqueue_options {
 } alk_enqueue_options;
 
 #define ALK_ENQUEUE_OPTIONS_INIT                                                                   \
-    {                                                                                              \
-        sizeof(alk_enqueue_options), ALK_NO_TIME, ALK_NO_TIME, ALK_NO_TIME, 0, 0, NULL             \
-    }
+    { sizeof(alk_enqueue_options), ALK_NO_TIME, ALK_NO_TIME, ALK_NO_TIME, 0, 0, NULL }
 
 /* Puts one job into a queue, in the caller's transaction if there is one (S31, S38).
  *
@@ -51,8 +55,9 @@ typedef struct alk_enqueue_options {
  * payload_length  its bytes
  * ret_id          receives the id, never reused; may be NULL
  * Returns ALK_OK; ALK_INVALID, refused before the database is touched (S33). */
-ALK_API alk_status alk_enqueue(alk_conn *conn, const char *queue, const char *payload, size_t payload_length,
-                               const alk_enqueue_options *options, int64_t *ret_id, alk_error *error);
+ALK_API alk_status alk_enqueue(alk_conn *conn, const char *queue, const char *payload,
+                               size_t payload_length, const alk_enqueue_options *options,
+                               int64_t *ret_id, alk_error *error);
 
 /* One job of alk_enqueue_many. options NULL = the defaults. */
 typedef struct alk_new_job {
@@ -65,8 +70,8 @@ typedef struct alk_new_job {
  *
  * ret_ids  receives count ids in the order given; may be NULL
  * Returns ALK_OK; ALK_INVALID, its message naming the job by its place, from 1. */
-ALK_API alk_status alk_enqueue_many(alk_conn *conn, const char *queue, const alk_new_job *jobs, size_t count,
-                                    int64_t *ret_ids, alk_error *error);
+ALK_API alk_status alk_enqueue_many(alk_conn *conn, const char *queue, const alk_new_job *jobs,
+                                    size_t count, int64_t *ret_ids, alk_error *error);
 
 /* The states that people see. */
 #define ALK_JOB_STATE_MAP(X)                                                                       \
@@ -86,9 +91,11 @@ typedef enum alk_job_state {
 
 ALK_API const char *alk_job_state_text(alk_job_state state);
 /* The state of that name; ALK_INVALID for none such. */
-ALK_API alk_status alk_job_state_parse(const char *text, alk_job_state *ret_state, alk_error *error);
+ALK_API alk_status alk_job_state_parse(const char *text, alk_job_state *ret_state,
+                                       alk_error *error);
 
-/* One job as read. Texts are NUL-terminated and live as long as what they came in; "" where there is none; times ALK_NO_TIME. */
+/* One job as read. Texts are NUL-terminated and live as long as what they came in; "" where there
+ * is none; times ALK_NO_TIME. */
 typedef struct alk_job {
     int64_t id;
     int64_t stamp; /* of the claim (S69) */
@@ -114,7 +121,8 @@ typedef struct alk_job {
     int64_t cancel_requested_at_us;
     int64_t schedule_id; /* 0: none */
     int64_t fire_at_us;
-    const char *unreadable; /* NULL, or why this row cannot be read: then only id and queue count (S9) */
+    /* NULL, or why this row cannot be read: then only id and queue count (S9) */
+    const char *unreadable;
 } alk_job;
 
 typedef struct alk_job_list {
@@ -126,8 +134,8 @@ typedef struct alk_job_list {
 
 ALK_API void alk_job_list_free(alk_job_list *list);
 
-/* Options of alk_claim. limit 1-1000; lease_us > 0; worker 1-200 bytes, made once a process by the caller so that no two share
- * one (NULL: made up at each claim). */
+/* Options of alk_claim. limit 1-1000; lease_us > 0; worker 1-200 bytes, made once a process by the
+ * caller so that no two share one (NULL: made up at each claim). */
 typedef struct alk_claim_options {
     size_t size;
     int limit;
@@ -136,17 +144,15 @@ typedef struct alk_claim_options {
 } alk_claim_options;
 
 #define ALK_CLAIM_OPTIONS_INIT                                                                     \
-    {                                                                                              \
-        sizeof(alk_claim_options), 1, ALK_JOB_LEASE_DEFAULT_US, NULL                               \
-    }
+    { sizeof(alk_claim_options), 1, ALK_JOB_LEASE_DEFAULT_US, NULL }
 
-/* Claims due jobs: higher priority first, then earlier run_at, then lower id, and returned in that order (S41). Jobs that may
- * not run (attempts used up, expired, cancel requested, unreadable) are settled as dead or cancelled on the way and not
- * returned (S48, S54, S81).
- * Returns ALK_OK with at least one job; ALK_EMPTY with none (nothing was written then, S46). Freed with alk_job_list_free
- * either way. */
-ALK_API alk_status alk_claim(alk_conn *conn, const char *queue, const alk_claim_options *options, alk_job_list *ret_list,
-                             alk_error *error);
+/* Claims due jobs: higher priority first, then earlier run_at, then lower id, and returned in that
+ * order (S41). Jobs that may not run (attempts used up, expired, cancel requested, unreadable) are
+ * settled as dead or cancelled on the way and not returned (S48, S54, S81).
+ * Returns ALK_OK with at least one job; ALK_EMPTY with none (nothing was written then, S46). Freed
+ * with alk_job_list_free either way. */
+ALK_API alk_status alk_claim(alk_conn *conn, const char *queue, const alk_claim_options *options,
+                             alk_job_list *ret_list, alk_error *error);
 
 typedef enum alk_outcome {
     ALK_DONE = 1,        /* finished */
@@ -154,14 +160,17 @@ typedef enum alk_outcome {
     ALK_DEAD = 3,        /* failed for good (S53) */
     ALK_UNAVAILABLE = 4, /* what the handler needs is down: as RETRY */
     ALK_RELEASE = 5,     /* not run: given back with its attempt, no back-off (S75) */
-    ALK_UNDECODABLE = 6  /* the payload means nothing to the handler: dead, reason undecodable (S81) */
+    /* the payload means nothing to the handler: dead, reason undecodable (S81) */
+    ALK_UNDECODABLE = 6
 } alk_outcome;
 
 /* One outcome of one claimed job.
  *
  * id, stamp, worker  as claimed; all three must match (S69)
- * delay_us           for RETRY and UNAVAILABLE: wait this long instead of the back-off, 0..10 years; ALK_NO_TIME = back-off (S74)
- * error              for RETRY, DEAD, UNAVAILABLE: text, cut to 4 KiB and made valid UTF-8; NULL = none (S52)
+ * delay_us           for RETRY and UNAVAILABLE: wait this long instead of the back-off, 0..10
+ *                    years; ALK_NO_TIME = back-off (S74)
+ * error              for RETRY, DEAD, UNAVAILABLE: text, cut to 4 KiB and made valid UTF-8; NULL =
+ *                    none (S52)
  * result             for DONE: JSON of at most 1 MiB, NULL = none (S66) */
 typedef struct alk_settlement {
     int64_t id;
@@ -175,12 +184,14 @@ typedef struct alk_settlement {
 
 /* What settle or extend answers for each job (S51). */
 typedef enum alk_settle_answer {
-    ALK_SETTLED = 0,          /* done as asked (for extend: extended) */
-    ALK_SETTLE_LAPSED = 1,    /* the claim's lease is over; nobody took it yet; nothing changed (S50) */
-    ALK_SETTLE_LOST = 2,      /* another claim, or the job is gone; nothing changed */
-    ALK_SETTLE_LOCKED = 3,    /* somebody's open transaction holds the row; try again (S51) */
-    ALK_SETTLE_CANCELLED = 4, /* settle: it ended as cancelled; extend: extended, and cancel was asked for (S55) */
-    ALK_SETTLE_REFUSED = 5    /* the database refused this row's values; nothing changed */
+    ALK_SETTLED = 0, /* done as asked (for extend: extended) */
+    /* the claim's lease is over; nobody took it yet; nothing changed (S50) */
+    ALK_SETTLE_LAPSED = 1,
+    ALK_SETTLE_LOST = 2,   /* another claim, or the job is gone; nothing changed */
+    ALK_SETTLE_LOCKED = 3, /* somebody's open transaction holds the row; try again (S51) */
+    /* settle: it ended as cancelled; extend: extended, and cancel was asked for (S55) */
+    ALK_SETTLE_CANCELLED = 4,
+    ALK_SETTLE_REFUSED = 5 /* the database refused this row's values; nothing changed */
 } alk_settle_answer;
 
 /* Settles up to 1,000 claimed jobs, each acting only for its current claim (S49, S76).
@@ -196,14 +207,19 @@ typedef struct alk_claim_id {
     int64_t stamp;
 } alk_claim_id;
 
-/* Extends the leases of up to 1,000 claims of one worker to now + lease_us; a lapsed one is never taken back (S50). */
-ALK_API alk_status alk_extend(alk_conn *conn, const char *worker, int64_t lease_us, const alk_claim_id *claims,
-                              size_t count, alk_settle_answer *ret_answers, alk_error *error);
+/* Extends the leases of up to 1,000 claims of one worker to now + lease_us; a lapsed one is never
+ * taken back (S50). */
+ALK_API alk_status alk_extend(alk_conn *conn, const char *worker, int64_t lease_us,
+                              const alk_claim_id *claims, size_t count,
+                              alk_settle_answer *ret_answers, alk_error *error);
 
-/* Reads one job wherever it is (S56). ret_list gets one job. ALK_OK; ALK_ABSENT; ALK_UNREADABLE naming table and id (S9). */
-ALK_API alk_status alk_job_get(alk_conn *conn, int64_t id, alk_job_list *ret_list, alk_error *error);
+/* Reads one job wherever it is (S56). ret_list gets one job. ALK_OK; ALK_ABSENT; ALK_UNREADABLE
+ * naming table and id (S9). */
+ALK_API alk_status alk_job_get(alk_conn *conn, int64_t id, alk_job_list *ret_list,
+                               alk_error *error);
 
-/* Options of alk_job_list_get. queue NULL = all; state: one, or any when has_state is false; limit 1-10,000. */
+/* Options of alk_job_list_get. queue NULL = all; state: one, or any when has_state is false; limit
+ * 1-10,000. */
 typedef struct alk_job_filter {
     size_t size;
     const char *queue;
@@ -213,12 +229,12 @@ typedef struct alk_job_filter {
 } alk_job_filter;
 
 #define ALK_JOB_FILTER_INIT                                                                        \
-    {                                                                                              \
-        sizeof(alk_job_filter), NULL, false, ALK_JOB_READY, 100                                    \
-    }
+    { sizeof(alk_job_filter), NULL, false, ALK_JOB_READY, 100 }
 
-/* Lists jobs: the live ones in claim order, finished ones newest first. Unreadable rows are shown as such (S9). */
-ALK_API alk_status alk_job_list_get(alk_conn *conn, const alk_job_filter *filter, alk_job_list *ret_list, alk_error *error);
+/* Lists jobs: the live ones in claim order, finished ones newest first. Unreadable rows are shown
+ * as such (S9). */
+ALK_API alk_status alk_job_list_get(alk_conn *conn, const alk_job_filter *filter,
+                                    alk_job_list *ret_list, alk_error *error);
 
 #ifdef __cplusplus
 }

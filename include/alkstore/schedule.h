@@ -1,5 +1,5 @@
-/* alkstore/schedule.h: rows that put a job in a queue at each boundary of their spec, and the loop that fires them. Specified in
- * docs/spec/schedules.md. */
+/* alkstore/schedule.h: rows that put a job in a queue at each boundary of their spec, and the loop
+ * that fires them. Specified in docs/spec/schedules.md. */
 #ifndef ALKSTORE_SCHEDULE_H
 #define ALKSTORE_SCHEDULE_H
 
@@ -18,7 +18,8 @@ extern "C" {
 /* What a schedule states. Start with ALK_SCHEDULE_INIT.
  *
  * name           1-200 bytes, unique (S111, S212)
- * spec           "@every 10m", "0 6 * * MON-FRI", "@daily", ... at most 256 bytes (schedules.md, part 2)
+ * spec           "@every 10m", "0 6 * * MON-FRI", "@daily", ... at most 256 bytes (schedules.md,
+ *                part 2)
  * zone           an IANA name, NULL or "" = UTC (S105)
  * queue          1-200 bytes
  * payload        JSON, at most 1 MiB; NULL = "null"
@@ -41,17 +42,17 @@ typedef struct alk_schedule {
 } alk_schedule;
 
 #define ALK_SCHEDULE_INIT                                                                          \
-    {                                                                                              \
-        sizeof(alk_schedule), NULL, NULL, NULL, NULL, NULL, 0, 0, 0, ALK_NO_TIME, 0                \
-    }
+    { sizeof(alk_schedule), NULL, NULL, NULL, NULL, NULL, 0, 0, 0, ALK_NO_TIME, 0 }
 
-/* States the whole of a schedule: makes it, or sets every field of the one of that name (S112-S115). Its timing is left alone when
- * spec and zone are unchanged (S114); clears a quarantine (S143).
- * Returns ALK_OK; ALK_UNCHANGED (nothing to write); ALK_INVALID, the message naming the schedule and the column (S112). */
+/* States the whole of a schedule: makes it, or sets every field of the one of that name
+ * (S112-S115). Its timing is left alone when spec and zone are unchanged (S114); clears a
+ * quarantine (S143).
+ * Returns ALK_OK; ALK_UNCHANGED (nothing to write); ALK_INVALID, the message naming the schedule
+ * and the column (S112). */
 ALK_API alk_status alk_schedule_put(alk_conn *conn, const alk_schedule *schedule, alk_error *error);
 
-/* The fields that alk_schedule_change sets, a bit each (S115). A field whose value means "null" (zone "", expires ALK_NO_TIME) is
- * set to null. */
+/* The fields that alk_schedule_change sets, a bit each (S115). A field whose value means "null"
+ * (zone "", expires ALK_NO_TIME) is set to null. */
 enum alk_schedule_field {
     ALK_SCHEDULE_SPEC = 1 << 0,
     ALK_SCHEDULE_ZONE = 1 << 1,
@@ -63,20 +64,26 @@ enum alk_schedule_field {
     ALK_SCHEDULE_CATCHUP_MAX = 1 << 7
 };
 
-/* Changes only the fields named, atomically; change->name says which schedule. ALK_OK; ALK_UNCHANGED; ALK_ABSENT; ALK_INVALID. */
-ALK_API alk_status alk_schedule_change(alk_conn *conn, const alk_schedule *change, unsigned fields, alk_error *error);
+/* Changes only the fields named, atomically; change->name says which schedule. ALK_OK;
+ * ALK_UNCHANGED; ALK_ABSENT; ALK_INVALID. */
+ALK_API alk_status alk_schedule_change(alk_conn *conn, const alk_schedule *change, unsigned fields,
+                                       alk_error *error);
 
 /* Removes a schedule with its history; jobs it fired stay. ALK_OK; ALK_ABSENT. */
 ALK_API alk_status alk_schedule_remove(alk_conn *conn, const char *name, alk_error *error);
 
-/* Pauses: no boundary fires until it is resumed (S116). ALK_OK; ALK_UNCHANGED (it is paused); ALK_ABSENT. */
+/* Pauses: no boundary fires until it is resumed (S116). ALK_OK; ALK_UNCHANGED (it is paused);
+ * ALK_ABSENT. */
 ALK_API alk_status alk_schedule_pause(alk_conn *conn, const char *name, alk_error *error);
 
-/* Resumes at the first boundary after now; those passed meanwhile are one missed line of the ledger, not fired (S117). */
+/* Resumes at the first boundary after now; those passed meanwhile are one missed line of the
+ * ledger, not fired (S117). */
 ALK_API alk_status alk_schedule_resume(alk_conn *conn, const char *name, alk_error *error);
 
-/* Runs it now: one job and a manual line, next_fire_at stays; also while paused or quarantined (S120). ret_job_id may be NULL. */
-ALK_API alk_status alk_schedule_fire(alk_conn *conn, const char *name, int64_t *ret_job_id, alk_error *error);
+/* Runs it now: one job and a manual line, next_fire_at stays; also while paused or quarantined
+ * (S120). ret_job_id may be NULL. */
+ALK_API alk_status alk_schedule_fire(alk_conn *conn, const char *name, int64_t *ret_job_id,
+                                     alk_error *error);
 
 #define ALK_SCHEDULE_STATE_MAP(X)                                                                  \
     X(ALK_SCHEDULE_ACTIVE, "active")                                                               \
@@ -129,11 +136,12 @@ typedef struct alk_schedule_list {
 } alk_schedule_list;
 
 /* Reads one; ret_list gets one schedule. ALK_OK; ALK_ABSENT; ALK_UNREADABLE (S9). */
-ALK_API alk_status alk_schedule_get(alk_conn *conn, const char *name, alk_schedule_list *ret_list, alk_error *error);
+ALK_API alk_status alk_schedule_get(alk_conn *conn, const char *name, alk_schedule_list *ret_list,
+                                    alk_error *error);
 
 /* Lists them by name, from the one after `after` (NULL = the first), 1-10,000 of them. */
-ALK_API alk_status alk_schedule_list_get(alk_conn *conn, const char *after, int limit, alk_schedule_list *ret_list,
-                                         alk_error *error);
+ALK_API alk_status alk_schedule_list_get(alk_conn *conn, const char *after, int limit,
+                                         alk_schedule_list *ret_list, alk_error *error);
 ALK_API void alk_schedule_list_free(alk_schedule_list *list);
 
 /* One line of the ledger: every boundary is fired or has its reason (S124, S130). */
@@ -160,9 +168,10 @@ typedef struct alk_schedule_history {
     void *memory;
 } alk_schedule_history;
 
-/* The ledger of one schedule, newest first, 1-10,000 lines. ALK_OK; ALK_ABSENT (no such schedule). */
-ALK_API alk_status alk_schedule_history_get(alk_conn *conn, const char *name, int limit, alk_schedule_history *ret_history,
-                                            alk_error *error);
+/* The ledger of one schedule, newest first, 1-10,000 lines. ALK_OK; ALK_ABSENT (no such
+ * schedule). */
+ALK_API alk_status alk_schedule_history_get(alk_conn *conn, const char *name, int limit,
+                                            alk_schedule_history *ret_history, alk_error *error);
 ALK_API void alk_schedule_history_free(alk_schedule_history *history);
 
 /* Start with ALK_SCHEDULER_OPTIONS_INIT.
@@ -192,17 +201,21 @@ typedef struct alk_scheduler_options {
 
 /* Waits for leadership, then fires schedules until stop is set.
  *
- * A new or changed schedule is noticed within milliseconds when wake-ups work, and within TTL/3 when they do not: at least every
- * third of the TTL the lease is renewed and the soonest due time read again (S150). A stored schedule that cannot be read is
- * quarantined, reported by name, and stops nothing (S138). A transient error of the database is tried again three times after
- * 100, 200 and 400 ms, jittered, the lease renewed before each (S164, S169), and then returned with phase and, where known,
- * the schedule's name (S165). On a stop the lease is released (S152). After an error the lease is NOT released: nobody ticks
- * until it lapses, TTL after the last renewal, and a standby does within two seconds more (S153).
+ * A new or changed schedule is noticed within milliseconds when wake-ups work, and within TTL/3
+ * when they do not: at least every third of the TTL the lease is renewed and the soonest due time
+ * read again (S150). A stored schedule that cannot be read is quarantined, reported by name, and
+ * stops nothing (S138). A transient error of the database is tried again three times after 100, 200
+ * and 400 ms, jittered, the lease renewed before each (S164, S169), and then returned with phase
+ * and, where known, the schedule's name (S165). On a stop the lease is released (S152). After an
+ * error the lease is NOT released: nobody ticks until it lapses, TTL after the last renewal, and a
+ * standby does within two seconds more (S153).
  *
- * Returns ALK_OK after a stop (or once); ALK_HELD (once, and another leads: error's subject is its owner); ALK_LOST (leadership was
- * lost: run it again); < 0 otherwise, error->error_class saying what to do: transient = run it again after a while,
- * permanent = tell a person, closed = end (S174). */
-ALK_API alk_status alk_scheduler_run(alk_store *store, const alk_scheduler_options *options, alk_stop *stop, alk_error *error);
+ * Returns ALK_OK after a stop (or once); ALK_HELD (once, and another leads: error's subject is its
+ * owner); ALK_LOST (leadership was lost: run it again); < 0 otherwise, error->error_class saying
+ * what to do: transient = run it again after a while, permanent = tell a person, closed = end
+ * (S174). */
+ALK_API alk_status alk_scheduler_run(alk_store *store, const alk_scheduler_options *options,
+                                     alk_stop *stop, alk_error *error);
 
 #ifdef __cplusplus
 }

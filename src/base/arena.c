@@ -50,7 +50,8 @@ static struct alk__arena_block *new_block(size_t size) {
     return block;
 }
 
-/* The block in which size bytes fit. A large piece gets a block of its own behind the first one, whose room stays in use. */
+/* The block in which size bytes fit. A large piece gets a block of its own behind the first one,
+ * whose room stays in use. */
 static struct alk__arena_block *block_for(struct alk__arena *arena, size_t size) {
     struct alk__arena_block *first = arena->block;
 

@@ -8,7 +8,8 @@ struct alk__arena {
     struct alk__arena_block *block;
 };
 
-/* Zeroed memory aligned for any type, NULL when there is none left. size 0 gives a valid pointer. */
+/* Zeroed memory aligned for any type, NULL when there is none left. size 0 gives a valid
+ * pointer. */
 void *alk__arena_alloc(struct alk__arena *arena, size_t size);
 
 /* A copy with a NUL behind it (not counted). */
@@ -17,8 +18,8 @@ char *alk__arena_text(struct alk__arena *arena, const char *text);
 
 void alk__arena_free(struct alk__arena *arena);
 
-/* The n-th allocation from now fails (1 = the next), 0 = none: the seam by which tests provoke ALK_NOMEM (S218). All
- * allocation in the library goes through these three and the arena. */
+/* The n-th allocation from now fails (1 = the next), 0 = none: the seam by which tests provoke
+ * ALK_NOMEM (S218). All allocation in the library goes through these three and the arena. */
 void alk__alloc_fail_at(long n);
 void *alk__alloc(size_t size);
 void *alk__realloc(void *memory, size_t size);

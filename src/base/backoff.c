@@ -1,4 +1,5 @@
-/* base/backoff.c: exponential back-off with jitter, so that what failed together does not come back together. */
+/* base/backoff.c: exponential back-off with jitter, so that what failed together does not come back
+ * together. */
 #include "base/backoff.h"
 
 int64_t alk__backoff_us(int64_t base_us, int64_t cap_us, int64_t attempt,

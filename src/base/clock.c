@@ -31,7 +31,8 @@ uint64_t alk__random_bits(const struct alk__random *source) {
     do
         got = getrandom(&bits, sizeof(bits), 0);
     while (got < 0 && errno == EINTR);
-    /* A system without getrandom(): what is drawn here spreads load and keeps no secret, so the clock will do. */
+    /* A system without getrandom(): what is drawn here spreads load and keeps no secret, so the
+     * clock will do. */
     if (got != (ssize_t)sizeof(bits))
         bits = (uint64_t)read_clock(CLOCK_MONOTONIC) * UINT64_C(0x9E3779B97F4A7C15);
     return bits;
@@ -41,8 +42,8 @@ int64_t alk__random_between(const struct alk__random *source, int64_t low, int64
     if (high <= low)
         return low;
 
-    /* A remainder, not a draw until one fits: a generator that always gives the same must end too. The bias is below
-     * range / 2^64. */
+    /* A remainder, not a draw until one fits: a generator that always gives the same must end too.
+     * The bias is below range / 2^64. */
     uint64_t bits = alk__random_bits(source);
     uint64_t range = (uint64_t)high - (uint64_t)low + 1;
     return (int64_t)((uint64_t)low + (range == 0 ? bits : bits % range));

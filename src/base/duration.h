@@ -4,22 +4,24 @@
 
 #include "base/text.h"
 
-/* [n "w"][n "d"][n "h"][n "m"][n "s"][n "ms"], at least one part, this order, 1 to 9 digits a part. "0s" is allowed here;
- * whoever wants more than that says so. ret_us receives microseconds. ALK_INVALID with the column and the reason. */
+/* [n "w"][n "d"][n "h"][n "m"][n "s"][n "ms"], at least one part, this order, 1 to 9 digits a part.
+ * "0s" is allowed here; whoever wants more than that says so. ret_us receives microseconds.
+ * ALK_INVALID with the column and the reason. */
 alk_status alk__duration_parse(struct alk__text text, int64_t *ret_us, alk_error *error);
 
-/* The same for a grammar that durations are a part of: NULL, or the reason of the refusal (static) with its offset in
- * ret_at. Nothing in text is quoted by the reason. */
+/* The same for a grammar that durations are a part of: NULL, or the reason of the refusal (static)
+ * with its offset in ret_at. Nothing in text is quoted by the reason. */
 const char *alk__duration_read(struct alk__text text, int64_t *ret_us, size_t *ret_at);
 
-/* The shortest way to write it in that grammar ("1h30m", "500ms", "0s"); below a millisecond as "12us", for people only. A negative one has
- * a '-' before it. size >= ALK__DURATION_BYTES holds any. */
+/* The shortest way to write it in that grammar ("1h30m", "500ms", "0s"); below a millisecond as
+ * "12us", for people only. A negative one has a '-' before it. size >= ALK__DURATION_BYTES holds
+ * any. */
 #define ALK__DURATION_BYTES 48
 void alk__duration_format(int64_t us, char *text, size_t size);
 
-/* RFC 3339 date-time with an offset ('T', 't' or a blank between date and time), from 0001-01-01T00:00:00Z to the end of
- * 9999 in UTC. A fraction has 1 to 9 digits; what is below a microsecond is cut off. A leap second is refused.
- * ALK_INVALID with the column and the reason. */
+/* RFC 3339 date-time with an offset ('T', 't' or a blank between date and time), from
+ * 0001-01-01T00:00:00Z to the end of 9999 in UTC. A fraction has 1 to 9 digits; what is below a
+ * microsecond is cut off. A leap second is refused. ALK_INVALID with the column and the reason. */
 alk_status alk__time_parse(struct alk__text text, int64_t *ret_us, alk_error *error);
 
 /* RFC 3339 in UTC, "2026-12-01T00:00:00Z", with .ffffff only where it is not zero. size >= 40. */

@@ -1,5 +1,6 @@
-/* base/error.c: makes the messages of alk_error. Every message ends up as one line: control characters become spaces, and
- * what is too long is cut between two characters and ends in "...". */
+/* base/error.c: makes the messages of alk_error. Every message ends up as one line: control
+ * characters become spaces, and what is too long is cut between two characters and ends in
+ * "...". */
 #include "base/error.h"
 
 #include <stdarg.h>
@@ -22,8 +23,8 @@ static void put(char *field, size_t size, const char *text) {
     memcpy(field + length, is_cut ? "..." : "", is_cut ? sizeof("...") : 1);
 }
 
-/* A message is made beside the error first: the arguments may point into it. Longer than a message, so that put sees
- * that there was more. */
+/* A message is made beside the error first: the arguments may point into it. Longer than a message,
+ * so that put sees that there was more. */
 struct draft {
     char text[2 * ALK_ERROR_MESSAGE_BYTES];
 };

@@ -1,20 +1,23 @@
-/* base/error.h: builds alk_error objects. The message is made where the fault is found (alk__fail) and prefixed by every
- * layer that knows more (alk__wrap). Every function takes a NULL error. */
+/* base/error.h: builds alk_error objects. The message is made where the fault is found (alk__fail)
+ * and prefixed by every layer that knows more (alk__wrap). Every function takes a NULL error. */
 #ifndef ALK_BASE_ERROR_H
 #define ALK_BASE_ERROR_H
 
 #include <alkstore/base.h>
 
-/* Fills error with the status and a message and returns the status, so that a caller writes `return alk__fail(...)`. */
+/* Fills error with the status and a message and returns the status, so that a caller writes `return
+ * alk__fail(...)`. */
 alk_status alk__fail(alk_error *error, alk_status status, const char *format, ...) ALK_PRINTF(3, 4);
 
-/* Puts "prefix: " before the message that is there; returns error's status, or status where error is NULL. */
+/* Puts "prefix: " before the message that is there; returns error's status, or status where error
+ * is NULL. */
 alk_status alk__wrap(alk_error *error, alk_status status, const char *format, ...) ALK_PRINTF(3, 4);
 
 /* ALK_NOMEM with the words that are always the same. */
 alk_status alk__nomem(alk_error *error);
 
-/* The words for an errno, used in place: alk__reason_of(errno).text. Thread-safe, unlike libc's own. */
+/* The words for an errno, used in place: alk__reason_of(errno).text. Thread-safe, unlike libc's
+ * own. */
 struct alk__reason {
     char text[64];
 };

@@ -1,4 +1,5 @@
-/* base/event.c: events on their way to a callback, and the callback that prints them as logfmt lines. */
+/* base/event.c: events on their way to a callback, and the callback that prints them as logfmt
+ * lines. */
 #include "base/event.h"
 
 #include <string.h>
@@ -33,8 +34,8 @@ void alk__report(const struct alk__reporter *reporter, alk_event *event) {
     reporter->report(event, reporter->context);
 }
 
-/* A value takes at most VALUE_BYTES and there are six texts, so that every field of every event has room: nothing is
- * allocated, an event about the end of memory is printed too. */
+/* A value takes at most VALUE_BYTES and there are six texts, so that every field of every event has
+ * room: nothing is allocated, an event about the end of memory is printed too. */
 #define VALUE_BYTES 1536
 #define LINE_BYTES (8 * VALUE_BYTES)
 
@@ -165,7 +166,8 @@ void alk_event_print(const alk_event *event, void *context) {
         add_error(&line, event->error);
     add(&line, "\n", 1);
 
-    /* One call, so that lines of several threads do not mix; at once, so that a process that is killed has said it. */
+    /* One call, so that lines of several threads do not mix; at once, so that a process that is
+     * killed has said it. */
     fwrite(line.bytes, 1, line.length, context);
     fflush(context);
 }

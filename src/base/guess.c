@@ -1,4 +1,5 @@
-/* base/guess.c: the distance between two words, in letters added, left out, changed or swapped with their neighbour. */
+/* base/guess.c: the distance between two words, in letters added, left out, changed or swapped with
+ * their neighbour. */
 #include "base/guess.h"
 
 #include <string.h>

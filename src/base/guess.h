@@ -4,8 +4,9 @@
 
 #include <stddef.h>
 
-/* The candidate that word most likely was meant to be, NULL if none is near: at most two letters added, left out, changed
- * or swapped with their neighbour, and fewer than half of the word. The first of equals wins. */
+/* The candidate that word most likely was meant to be, NULL if none is near: at most two letters
+ * added, left out, changed or swapped with their neighbour, and fewer than half of the word. The
+ * first of equals wins. */
 const char *alk__guess(const char *word, const char *const *candidates, size_t count);
 
 #endif

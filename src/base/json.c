@@ -1,5 +1,6 @@
-/* base/json.c: whether a text is JSON (RFC 8259), told in one pass without recursion and without memory of its own; and
- * strings in JSON. What is accepted here, PostgreSQL's json type accepts too. */
+/* base/json.c: whether a text is JSON (RFC 8259), told in one pass without recursion and without
+ * memory of its own; and strings in JSON. What is accepted here, PostgreSQL's json type accepts
+ * too. */
 #include "base/json.h"
 
 #include <string.h>
@@ -108,7 +109,8 @@ static int32_t read_hex(struct reader *reader) {
     return unit;
 }
 
-/* Behind "\u". A character above U+FFFF is written as a high and a low surrogate, and neither stands alone. */
+/* Behind "\u". A character above U+FFFF is written as a high and a low surrogate, and neither
+ * stands alone. */
 static bool read_unicode(struct reader *reader) {
     size_t start = reader->at - 2;
     int32_t unit = read_hex(reader);

@@ -1,4 +1,5 @@
-/* base/scan.h: a cursor over a slice, for the small grammars (durations, times). Inline: a few instructions each. */
+/* base/scan.h: a cursor over a slice, for the small grammars (durations, times). Inline: a few
+ * instructions each. */
 #ifndef ALK_BASE_SCAN_H
 #define ALK_BASE_SCAN_H
 

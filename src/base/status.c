@@ -1,4 +1,5 @@
-/* base/status.c: what the tables in <alkstore/base.h> say about a status and a phase, and the version. */
+/* base/status.c: what the tables in <alkstore/base.h> say about a status and a phase, and the
+ * version. */
 #include <alkstore/base.h>
 
 static const struct row {

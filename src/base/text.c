@@ -1,4 +1,5 @@
-/* base/text.c: slices, growing buffers, and the two ways in which a message shows what somebody wrote. */
+/* base/text.c: slices, growing buffers, and the two ways in which a message shows what somebody
+ * wrote. */
 #include "base/text.h"
 
 #include <stdarg.h>

@@ -25,7 +25,8 @@ struct alk__buffer {
     bool is_failed; /* out of memory or past maximum: everything after it was dropped */
 };
 
-#define ALK__BUFFER_INIT(maximum_) {.maximum = (maximum_)}
+#define ALK__BUFFER_INIT(maximum_)                                                                 \
+    { .maximum = (maximum_) }
 
 void alk__buffer_add(struct alk__buffer *buffer, const void *bytes, size_t length);
 void alk__buffer_add_text(struct alk__buffer *buffer, const char *text);
@@ -33,18 +34,19 @@ void alk__buffer_addf(struct alk__buffer *buffer, const char *format, ...) ALK_P
 void alk__buffer_clear(struct alk__buffer *buffer);
 void alk__buffer_release(struct alk__buffer *buffer);
 
-/* Valid UTF-8 (RFC 3629: no surrogates, nothing overlong, not above U+10FFFF) without NUL. ret_at may be NULL; receives
- * the offset of the first wrong byte. */
+/* Valid UTF-8 (RFC 3629: no surrogates, nothing overlong, not above U+10FFFF) without NUL. ret_at
+ * may be NULL; receives the offset of the first wrong byte. */
 bool alk__utf8_is_valid(const char *bytes, size_t length, size_t *ret_at);
 
-/* The length of the valid character (as above) that bytes begin with, 1 to 4; 0 if there is none. */
+/* The length of the valid character (as above) that bytes begin with, 1 to 4; 0 if there is
+ * none. */
 size_t alk__utf8_step(const char *bytes, size_t length);
 
 /* Whether that character is a control character (U+0001-U+001F, U+007F-U+009F). */
 bool alk__utf8_is_control(const char *bytes, size_t step);
 
-/* What somebody wrote, as a message shows it: at most some 40 bytes and then "...", one line of UTF-8, '?' for what cannot
- * be shown. Used in place: alk__excerpt_of(text).text. */
+/* What somebody wrote, as a message shows it: at most some 40 bytes and then "...", one line of
+ * UTF-8, '?' for what cannot be shown. Used in place: alk__excerpt_of(text).text. */
 struct alk__excerpt {
     char text[48];
 };
@@ -56,8 +58,9 @@ struct alk__number {
 };
 struct alk__number alk__number_of(uint64_t number);
 
-/* The rule for every name (queue, schedule, lease, worker; S212): 1 to 200 bytes of UTF-8 without control characters.
- * what is the kind of name for the message ("queue"). Returns ALK_OK or ALK_INVALID. */
+/* The rule for every name (queue, schedule, lease, worker; S212): 1 to 200 bytes of UTF-8 without
+ * control characters. what is the kind of name for the message ("queue"). Returns ALK_OK or
+ * ALK_INVALID. */
 #define ALK__NAME_MAX 200
 alk_status alk__name_check(const char *what, const char *name, alk_error *error);
 

@@ -9,7 +9,8 @@
 #define FRACTION_DIGITS_MAX 9
 #define SHAPE "a time looks like 2026-12-01T08:30:00Z or 2026-12-01T08:30:00+01:00"
 
-/* A number of exactly digits digits from low to high. NULL, or why not, with the cursor where it went wrong. */
+/* A number of exactly digits digits from low to high. NULL, or why not, with the cursor where it
+ * went wrong. */
 static const char *read_field(struct alk__scan *scan, int digits, int low, int high,
                               const char *wrong, int *ret_value) {
     size_t start = scan->at;

@@ -1,5 +1,6 @@
-/* base/turns.c: a fair lock. A place that is given goes straight to the first waiter, so nobody who comes later can take
- * it first. Each waiter sleeps on a condition of its own: one give wakes one thread. */
+/* base/turns.c: a fair lock. A place that is given goes straight to the first waiter, so nobody who
+ * comes later can take it first. Each waiter sleeps on a condition of its own: one give wakes one
+ * thread. */
 #include "base/turns.h"
 
 #include <errno.h>

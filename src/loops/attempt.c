@@ -1,4 +1,5 @@
-/* loops/attempt.c: one run of one job: what the handler asks and says. Stands in loops, below executor.c and worker.c. */
+/* loops/attempt.c: one run of one job: what the handler asks and says. Stands in loops, below
+ * executor.c and worker.c. */
 #include "loops/attempt.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -7,8 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-static const char *copy_text(struct alk__arena *arena, const char *text, bool *is_failed)
-{
+static const char *copy_text(struct alk__arena *arena, const char *text, bool *is_failed) {
     if (!text)
         return NULL;
     const char *copy = alk__arena_text(arena, text);
@@ -16,8 +16,7 @@ static const char *copy_text(struct alk__arena *arena, const char *text, bool *i
     return copy;
 }
 
-static bool copy_job(struct alk_attempt *attempt, const alk_job *job)
-{
+static bool copy_job(struct alk_attempt *attempt, const alk_job *job) {
     bool is_failed = false;
     struct alk__arena *arena = &attempt->arena;
     attempt->job = *job;
@@ -32,8 +31,8 @@ static bool copy_job(struct alk_attempt *attempt, const alk_job *job)
     return !is_failed && attempt->job.payload;
 }
 
-struct alk_attempt *alk__attempt_new(const alk_job *job, const char *worker, const struct alk__clock *clock)
-{
+struct alk_attempt *alk__attempt_new(const alk_job *job, const char *worker,
+                                     const struct alk__clock *clock) {
     struct alk_attempt *attempt = alk__alloc(sizeof *attempt);
     if (!attempt)
         return NULL;
@@ -50,8 +49,7 @@ struct alk_attempt *alk__attempt_new(const alk_job *job, const char *worker, con
     return attempt;
 }
 
-void alk__attempt_free(struct alk_attempt *attempt)
-{
+void alk__attempt_free(struct alk_attempt *attempt) {
     if (!attempt)
         return;
     if (attempt->end_fd >= 0)
@@ -61,14 +59,12 @@ void alk__attempt_free(struct alk_attempt *attempt)
     alk__free(attempt);
 }
 
-static void signal_end(const struct alk_attempt *attempt)
-{
+static void signal_end(const struct alk_attempt *attempt) {
     if (attempt->end_fd >= 0)
         (void)eventfd_write(attempt->end_fd, 1);
 }
 
-void alk__attempt_end(struct alk_attempt *attempt, enum alk__end reason)
-{
+void alk__attempt_end(struct alk_attempt *attempt, enum alk__end reason) {
     pthread_mutex_lock(&attempt->lock);
     if (attempt->end == ALK__END_NONE) {
         attempt->end = reason;
@@ -78,13 +74,11 @@ void alk__attempt_end(struct alk_attempt *attempt, enum alk__end reason)
 }
 
 /* The handler sees its attempt as const; lock and descriptor behind it change all the same. */
-static struct alk_attempt *unconst(const struct alk_attempt *attempt)
-{
+static struct alk_attempt *unconst(const struct alk_attempt *attempt) {
     return (struct alk_attempt *)(uintptr_t)attempt;
 }
 
-enum alk__end alk__attempt_end_reason(const struct alk_attempt *attempt)
-{
+enum alk__end alk__attempt_end_reason(const struct alk_attempt *attempt) {
     struct alk_attempt *own = unconst(attempt);
     pthread_mutex_lock(&own->lock);
     enum alk__end reason = own->end;
@@ -92,29 +86,24 @@ enum alk__end alk__attempt_end_reason(const struct alk_attempt *attempt)
     return reason;
 }
 
-const alk_job *alk_attempt_job(const alk_attempt *attempt)
-{
+const alk_job *alk_attempt_job(const alk_attempt *attempt) {
     return &attempt->job;
 }
 
-int64_t alk_attempt_deadline_us(const alk_attempt *attempt)
-{
+int64_t alk_attempt_deadline_us(const alk_attempt *attempt) {
     return attempt->deadline_us;
 }
 
-bool alk_attempt_is_lost(const alk_attempt *attempt)
-{
+bool alk_attempt_is_lost(const alk_attempt *attempt) {
     enum alk__end reason = alk__attempt_end_reason(attempt);
     return reason == ALK__END_LOST || reason == ALK__END_CANCEL;
 }
 
-bool alk_attempt_is_overdue(const alk_attempt *attempt)
-{
+bool alk_attempt_is_overdue(const alk_attempt *attempt) {
     return alk__attempt_end_reason(attempt) == ALK__END_OVERDUE;
 }
 
-int alk_attempt_end_fd(const alk_attempt *attempt)
-{
+int alk_attempt_end_fd(const alk_attempt *attempt) {
     struct alk_attempt *own = unconst(attempt);
     pthread_mutex_lock(&own->lock);
     if (own->end_fd < 0) {
@@ -127,8 +116,7 @@ int alk_attempt_end_fd(const alk_attempt *attempt)
     return fd;
 }
 
-void alk_attempt_set_error(alk_attempt *attempt, const char *format, ...)
-{
+void alk_attempt_set_error(alk_attempt *attempt, const char *format, ...) {
     char text[ALK__ERROR_TEXT_MAX + 1];
     va_list list;
     va_start(list, format);
@@ -137,14 +125,14 @@ void alk_attempt_set_error(alk_attempt *attempt, const char *format, ...)
     attempt->error = alk__arena_text(&attempt->arena, text);
 }
 
-void alk_attempt_set_delay_us(alk_attempt *attempt, int64_t delay_us)
-{
+void alk_attempt_set_delay_us(alk_attempt *attempt, int64_t delay_us) {
     attempt->delay_us = delay_us;
 }
 
-alk_status alk_attempt_set_result(alk_attempt *attempt, const char *json, size_t length, alk_error *error)
-{
-    alk_status status = alk__json_check("result", (struct alk__text){json, length}, ALK__PAYLOAD_MAX, error);
+alk_status alk_attempt_set_result(alk_attempt *attempt, const char *json, size_t length,
+                                  alk_error *error) {
+    alk_status status =
+        alk__json_check("result", (struct alk__text){json, length}, ALK__PAYLOAD_MAX, error);
     if (status < 0)
         return status;
     const char *copy = alk__arena_copy(&attempt->arena, json, length);
@@ -154,8 +142,8 @@ alk_status alk_attempt_set_result(alk_attempt *attempt, const char *json, size_t
     return ALK_OK;
 }
 
-alk_status alk_attempt_settle(alk_attempt *attempt, alk_conn *conn, alk_outcome outcome, alk_error *error)
-{
+alk_status alk_attempt_settle(alk_attempt *attempt, alk_conn *conn, alk_outcome outcome,
+                              alk_error *error) {
     alk_settlement settlement = {.id = attempt->job.id,
                                  .stamp = attempt->job.stamp,
                                  .worker = attempt->worker,

@@ -1,5 +1,6 @@
-/* loops/attempt.h: one run of one job, shared by the coordinator (worker.c), which owns it, and one executor thread (executor.c), which
- * runs its handler. What both touch while the handler runs is under `lock`. */
+/* loops/attempt.h: one run of one job, shared by the coordinator (worker.c), which owns it, and one
+ * executor thread (executor.c), which runs its handler. What both touch while the handler runs is
+ * under `lock`. */
 #ifndef ALK_LOOPS_ATTEMPT_H
 #define ALK_LOOPS_ATTEMPT_H
 
@@ -26,7 +27,8 @@ struct alk_attempt {
     alk_job job;
     const char *worker;
     const struct alk__clock *clock;
-    int64_t claimed_monotonic_us; /* before the claim or the last good extension was sent: the lease lasts at least from there */
+    /* before the claim or the last good extension was sent: the lease lasts at least from there */
+    int64_t claimed_monotonic_us;
     int64_t started_monotonic_us; /* 0: not yet */
     int64_t deadline_us;          /* by the process's clock, ALK_NO_TIME: none */
     pthread_mutex_t lock;
@@ -41,7 +43,8 @@ struct alk_attempt {
 };
 
 /* Copies the job. NULL when out of memory. */
-struct alk_attempt *alk__attempt_new(const alk_job *job, const char *worker, const struct alk__clock *clock);
+struct alk_attempt *alk__attempt_new(const alk_job *job, const char *worker,
+                                     const struct alk__clock *clock);
 void alk__attempt_free(struct alk_attempt *attempt);
 
 /* Tells the handler to end: its descriptor becomes readable. Only the first reason counts. */

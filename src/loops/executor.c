@@ -1,5 +1,5 @@
-/* loops/executor.c: the threads that run handlers. One lock, a list of what waits, a list of what is finished, and a descriptor that
- * tells the coordinator. */
+/* loops/executor.c: the threads that run handlers. One lock, a list of what waits, a list of what
+ * is finished, and a descriptor that tells the coordinator. */
 #include "loops/executor.h"
 #include "base/error.h"
 #include <signal.h>
@@ -18,8 +18,7 @@ struct alk__executors {
     pthread_t threads[];
 };
 
-void alk__attempts_add(struct alk__attempts *list, struct alk_attempt *attempt)
-{
+void alk__attempts_add(struct alk__attempts *list, struct alk_attempt *attempt) {
     attempt->next = NULL;
     if (list->last)
         list->last->next = attempt;
@@ -29,8 +28,7 @@ void alk__attempts_add(struct alk__attempts *list, struct alk_attempt *attempt)
     list->count++;
 }
 
-struct alk_attempt *alk__attempts_take(struct alk__attempts *list)
-{
+struct alk_attempt *alk__attempts_take(struct alk__attempts *list) {
     struct alk_attempt *attempt = list->first;
     if (!attempt)
         return NULL;
@@ -41,16 +39,15 @@ struct alk_attempt *alk__attempts_take(struct alk__attempts *list)
     return attempt;
 }
 
-static void begin_attempt(const struct alk__executors *executors, struct alk_attempt *attempt)
-{
+static void begin_attempt(const struct alk__executors *executors, struct alk_attempt *attempt) {
     attempt->started_monotonic_us = alk__monotonic_us();
     if (executors->options.timeout_us > 0)
-        attempt->deadline_us = alk__add_us(alk__now_us(executors->options.clock), executors->options.timeout_us);
+        attempt->deadline_us =
+            alk__add_us(alk__now_us(executors->options.clock), executors->options.timeout_us);
 }
 
 /* The next attempt to run, NULL when the threads are to end. Called with the lock held. */
-static struct alk_attempt *wait_for_attempt(struct alk__executors *executors)
-{
+static struct alk_attempt *wait_for_attempt(struct alk__executors *executors) {
     for (;;) {
         struct alk_attempt *attempt = alk__attempts_take(&executors->waiting);
         if (attempt) {
@@ -63,8 +60,7 @@ static struct alk_attempt *wait_for_attempt(struct alk__executors *executors)
     }
 }
 
-static void *run_executor(void *context)
-{
+static void *run_executor(void *context) {
     struct alk__executors *executors = context;
     struct alk_attempt *attempt;
     pthread_mutex_lock(&executors->lock);
@@ -81,15 +77,15 @@ static void *run_executor(void *context)
 }
 
 /* Signals are the host's: the threads leave them to the threads it has. */
-static alk_status start_threads(struct alk__executors *executors, alk_error *error)
-{
+static alk_status start_threads(struct alk__executors *executors, alk_error *error) {
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int code = 0;
     while (code == 0 && executors->started < executors->options.count) {
-        code = pthread_create(&executors->threads[executors->started], NULL, run_executor, executors);
+        code =
+            pthread_create(&executors->threads[executors->started], NULL, run_executor, executors);
         if (code == 0)
             executors->started++;
     }
@@ -100,18 +96,19 @@ static alk_status start_threads(struct alk__executors *executors, alk_error *err
     return ALK_OK;
 }
 
-alk_status alk__executors_start(const struct alk__executors_options *options, struct alk__executors **ret_executors,
-                                alk_error *error)
-{
-    struct alk__executors *executors = alk__alloc(sizeof *executors + (size_t)options->count * sizeof(pthread_t));
+alk_status alk__executors_start(const struct alk__executors_options *options,
+                                struct alk__executors **ret_executors, alk_error *error) {
+    struct alk__executors *executors =
+        alk__alloc(sizeof *executors + (size_t)options->count * sizeof(pthread_t));
     if (!executors)
         return alk__nomem(error);
     *executors = (struct alk__executors){.options = *options};
     pthread_mutex_init(&executors->lock, NULL);
     pthread_cond_init(&executors->has_work, NULL);
     executors->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    alk_status status = executors->fd < 0 ? alk__fail(error, ALK_AGAIN, "start executors: no descriptor left")
-                                          : start_threads(executors, error);
+    alk_status status = executors->fd < 0
+                            ? alk__fail(error, ALK_AGAIN, "start executors: no descriptor left")
+                            : start_threads(executors, error);
     if (status < 0) {
         alk__executors_stop(executors);
         return status;
@@ -120,23 +117,20 @@ alk_status alk__executors_start(const struct alk__executors_options *options, st
     return ALK_OK;
 }
 
-void alk__executors_give(struct alk__executors *executors, struct alk_attempt *attempt)
-{
+void alk__executors_give(struct alk__executors *executors, struct alk_attempt *attempt) {
     pthread_mutex_lock(&executors->lock);
     alk__attempts_add(&executors->waiting, attempt);
     pthread_cond_signal(&executors->has_work);
     pthread_mutex_unlock(&executors->lock);
 }
 
-static void move_all(struct alk__attempts *from, struct alk__attempts *to)
-{
+static void move_all(struct alk__attempts *from, struct alk__attempts *to) {
     struct alk_attempt *attempt;
     while ((attempt = alk__attempts_take(from)))
         alk__attempts_add(to, attempt);
 }
 
-void alk__executors_take_finished(struct alk__executors *executors, struct alk__attempts *list)
-{
+void alk__executors_take_finished(struct alk__executors *executors, struct alk__attempts *list) {
     pthread_mutex_lock(&executors->lock);
     if (executors->finished.count > 0) {
         eventfd_t ignored;
@@ -146,28 +140,25 @@ void alk__executors_take_finished(struct alk__executors *executors, struct alk__
     pthread_mutex_unlock(&executors->lock);
 }
 
-void alk__executors_take_waiting(struct alk__executors *executors, struct alk__attempts *list)
-{
+void alk__executors_take_waiting(struct alk__executors *executors, struct alk__attempts *list) {
     pthread_mutex_lock(&executors->lock);
     move_all(&executors->waiting, list);
     pthread_mutex_unlock(&executors->lock);
 }
 
-int alk__executors_fd(const struct alk__executors *executors)
-{
+int alk__executors_fd(const struct alk__executors *executors) {
     return executors->fd;
 }
 
-int64_t alk__executors_began_us(struct alk__executors *executors, const struct alk_attempt *attempt)
-{
+int64_t alk__executors_began_us(struct alk__executors *executors,
+                                const struct alk_attempt *attempt) {
     pthread_mutex_lock(&executors->lock);
     int64_t began_us = attempt->started_monotonic_us;
     pthread_mutex_unlock(&executors->lock);
     return began_us;
 }
 
-void alk__executors_stop(struct alk__executors *executors)
-{
+void alk__executors_stop(struct alk__executors *executors) {
     if (!executors)
         return;
     pthread_mutex_lock(&executors->lock);

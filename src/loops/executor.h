@@ -25,8 +25,8 @@ struct alk__executors_options {
 };
 
 /* Starts the threads: all or none. ALK_AGAIN when the process may not have more. */
-alk_status alk__executors_start(const struct alk__executors_options *options, struct alk__executors **ret_executors,
-                                alk_error *error);
+alk_status alk__executors_start(const struct alk__executors_options *options,
+                                struct alk__executors **ret_executors, alk_error *error);
 
 /* Hands an attempt over: it runs when a thread is free, in the order given. */
 void alk__executors_give(struct alk__executors *executors, struct alk_attempt *attempt);
@@ -41,7 +41,8 @@ void alk__executors_take_waiting(struct alk__executors *executors, struct alk__a
 int alk__executors_fd(const struct alk__executors *executors);
 
 /* When the attempt's handler began, on the monotonic clock; 0 = not yet. */
-int64_t alk__executors_began_us(struct alk__executors *executors, const struct alk_attempt *attempt);
+int64_t alk__executors_began_us(struct alk__executors *executors,
+                                const struct alk_attempt *attempt);
 
 /* Waits for the handlers that run and ends the threads. Nothing may be waiting. NULL is allowed. */
 void alk__executors_stop(struct alk__executors *executors);

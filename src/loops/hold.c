@@ -6,7 +6,8 @@
 #include <pthread.h>
 #include <signal.h>
 
-#define HELD_LOOK_US ALK__SECOND /* how often a lease that another holds is looked at when no wake comes */
+/* how often a lease that another holds is looked at when no wake comes */
+#define HELD_LOOK_US ALK__SECOND
 
 struct holder {
     alk_store *store;
@@ -16,14 +17,12 @@ struct holder {
     alk_stop *done;
 };
 
-static int64_t min_us(int64_t left, int64_t right)
-{
+static int64_t min_us(int64_t left, int64_t right) {
     return left < right ? left : right;
 }
 
-static alk_status try_acquire(alk_store *store, const char *name, const char *owner, int64_t ttl_us, alk_lease *ret_lease,
-                              alk_error *error)
-{
+static alk_status try_acquire(alk_store *store, const char *name, const char *owner, int64_t ttl_us,
+                              alk_lease *ret_lease, alk_error *error) {
     alk_conn *conn = NULL;
     alk_status status = alk_conn_get(store, &conn, error);
     if (status < 0)
@@ -34,9 +33,8 @@ static alk_status try_acquire(alk_store *store, const char *name, const char *ow
 }
 
 /* Acquires, waiting up to wait_us. ALK_HELD when the time is over, ALK_EMPTY when stopped. */
-static alk_status acquire(struct holder *holder, const char *name, const char *owner, int64_t ttl_us, int64_t wait_us,
-                          const alk_stop *stop, alk_error *error)
-{
+static alk_status acquire(struct holder *holder, const char *name, const char *owner,
+                          int64_t ttl_us, int64_t wait_us, const alk_stop *stop, alk_error *error) {
     struct alk__wake *wake = NULL;
     int64_t give_up_us = alk__add_us(alk__monotonic_us(), wait_us);
     alk_status status = wait_us > 0 ? alk__wake_new(holder->store, &wake, error) : ALK_OK;
@@ -63,15 +61,13 @@ static alk_status acquire(struct holder *holder, const char *name, const char *o
 }
 
 /* Waits; true when the work is done. */
-static bool wait_done(const struct holder *holder, int64_t wait_us)
-{
+static bool wait_done(const struct holder *holder, int64_t wait_us) {
     struct pollfd fd = {.fd = alk_stop_fd(holder->done), .events = POLLIN};
     (void)poll(&fd, 1, (int)(min_us(wait_us, ALK__HOUR) / ALK__MS) + 1);
     return alk_stop_is_set(holder->done);
 }
 
-static alk_status renew(struct holder *holder)
-{
+static alk_status renew(struct holder *holder) {
     alk_conn *conn = NULL;
     if (alk_conn_get(holder->store, &conn, NULL) < 0)
         return ALK_AGAIN;
@@ -85,9 +81,9 @@ static alk_status renew(struct holder *holder)
     return status;
 }
 
-/* Renews at a third of the TTL. A failure is tried again until the lease may be over: then it counts as lost. */
-static void *run_renewals(void *context)
-{
+/* Renews at a third of the TTL. A failure is tried again until the lease may be over: then it
+ * counts as lost. */
+static void *run_renewals(void *context) {
     struct holder *holder = context;
     int64_t wait_us = holder->lease.ttl_us / 3;
     while (!wait_done(holder, wait_us)) {
@@ -101,8 +97,7 @@ static void *run_renewals(void *context)
     return NULL;
 }
 
-static int start_renewals(struct holder *holder, pthread_t *ret_thread)
-{
+static int start_renewals(struct holder *holder, pthread_t *ret_thread) {
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
@@ -112,8 +107,7 @@ static int start_renewals(struct holder *holder, pthread_t *ret_thread)
     return code;
 }
 
-static void release(struct holder *holder)
-{
+static void release(struct holder *holder) {
     alk_conn *conn = NULL;
     if (alk_conn_get(holder->store, &conn, NULL) < 0)
         return; /* it lapses by itself */
@@ -121,14 +115,15 @@ static void release(struct holder *holder)
     alk_conn_put(conn);
 }
 
-static alk_status run_held(struct holder *holder, alk_lease_fn function, void *context, alk_error *error)
-{
+static alk_status run_held(struct holder *holder, alk_lease_fn function, void *context,
+                           alk_error *error) {
     const alk_lease lease = holder->lease;
     pthread_t thread;
     int code = start_renewals(holder, &thread);
     if (code != 0) {
         release(holder);
-        return alk__fail(error, ALK_AGAIN, "hold lease '%s': no more threads (errno %d)", lease.name, code);
+        return alk__fail(error, ALK_AGAIN, "hold lease '%s': no more threads (errno %d)",
+                         lease.name, code);
     }
     alk_status status = function(&lease, holder->lost, context, error);
     alk_stop_set(holder->done);
@@ -141,9 +136,9 @@ static alk_status run_held(struct holder *holder, alk_lease_fn function, void *c
     return status;
 }
 
-alk_status alk_lease_hold(alk_store *store, const char *name, const char *owner, int64_t ttl_us, int64_t wait_us,
-                          alk_stop *stop, alk_lease_fn function, void *context, alk_error *error)
-{
+alk_status alk_lease_hold(alk_store *store, const char *name, const char *owner, int64_t ttl_us,
+                          int64_t wait_us, alk_stop *stop, alk_lease_fn function, void *context,
+                          alk_error *error) {
     struct holder holder = {.store = store};
     alk_status status = alk_stop_new(&holder.lost, error);
     if (status >= 0)

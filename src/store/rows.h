@@ -1,5 +1,6 @@
-/* store/rows.h: the structs that rows become. rows.c has their column tables, name by name. Null integers and times are ALK__NULL, null
- * texts have bytes NULL. Each starts with struct alk__row. */
+/* store/rows.h: the structs that rows become. rows.c has their column tables, name by name. Null
+ * integers and times are ALK__NULL, null texts have bytes NULL. Each starts with struct
+ * alk__row. */
 #ifndef ALK_STORE_ROWS_H
 #define ALK_STORE_ROWS_H
 

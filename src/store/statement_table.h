@@ -1,4 +1,5 @@
-/* store/statement_table.h: every statement: name, .sql file, parameter types, row type, flags (statement.h). Included several times. */
+/* store/statement_table.h: every statement: name, .sql file, parameter types, row type, flags
+ * (statement.h). Included several times. */
 
 /* clang-format off */
 ALK__STATEMENT(ALK__META_GET,        "meta_get",        "",       alk__row_meta,   ALK__READ)
