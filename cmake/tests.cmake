@@ -1,6 +1,7 @@
 # Each tests/ROOM/test_NAME.c is one cmocka program and one test, ROOM/NAME; tests/support is linked to
-# all. NAME_slow has the label slow, NAME_proof the label proof (only `make proof` runs it).
-# scripts/run-tests runs them; `ctest` does too, without a server.
+# all. tests/ROOM/test_NAME.py is one too; it gets the build folder and speaks TAP like the others.
+# NAME_slow has the label slow, NAME_proof the label proof (only `make proof` runs it), and both more
+# time. scripts/run-tests runs them; `ctest` does too, without a server.
 pkg_check_modules(cmocka REQUIRED IMPORTED_TARGET cmocka)
 
 add_library(test-inside INTERFACE)
@@ -16,25 +17,33 @@ if(support_sources)
     target_link_libraries(test-support PUBLIC test-inside)
 endif()
 
-file(GLOB test_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*/test_*.c)
+file(GLOB test_sources CONFIGURE_DEPENDS
+    ${CMAKE_SOURCE_DIR}/tests/*/test_*.c ${CMAKE_SOURCE_DIR}/tests/*/test_*.py)
 foreach(source IN LISTS test_sources)
-    string(REGEX REPLACE ".*/([^/]+)/test_([^/]+)\\.c$" "\\1/\\2" test ${source})
-    cmake_path(GET test PARENT_PATH room)
-    cmake_path(GET test FILENAME name)
-    set(target test-${room}-${name})
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(GET folder FILENAME room)
+    cmake_path(GET source STEM program)
+    string(REGEX REPLACE "^test_" "" name ${program})
+
+    if(source MATCHES "\\.py$")
+        add_test(NAME ${room}/${name} COMMAND ${source} ${CMAKE_BINARY_DIR})
+    else()
+        set(target test-${room}-${name})
+        add_executable(${target} ${source})
+        set_target_properties(${target} PROPERTIES
+            OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/${room})
+        target_link_libraries(${target} PRIVATE $<TARGET_NAME_IF_EXISTS:test-support> test-inside)
+        if(TARGET alk)
+            add_dependencies(${target} alk)
+        endif()
+        add_test(NAME ${room}/${name} COMMAND ${target})
+    endif()
+
     set(labels ${room})
     set(timeout 180)
     if(name MATCHES "_(slow|proof)$")
         list(APPEND labels ${CMAKE_MATCH_1})
         set(timeout 400)
     endif()
-    add_executable(${target} ${source})
-    set_target_properties(${target} PROPERTIES
-        OUTPUT_NAME test_${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/${room})
-    target_link_libraries(${target} PRIVATE $<TARGET_NAME_IF_EXISTS:test-support> test-inside)
-    add_test(NAME ${test} COMMAND ${target})
-    set_tests_properties(${test} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout})
-    if(TARGET alk)
-        add_dependencies(${target} alk)
-    endif()
+    set_tests_properties(${room}/${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout})
 endforeach()
