@@ -110,7 +110,7 @@ alk_status alk__executors_start(const struct alk__executors_options *options,
                             ? alk__fail(error, ALK_AGAIN, "start executors: no descriptor left")
                             : start_threads(executors, error);
     if (status < 0) {
-        alk__executors_stop(executors);
+        alk__executors_free(executors);
         return status;
     }
     *ret_executors = executors;
@@ -158,15 +158,19 @@ int64_t alk__executors_began_us(struct alk__executors *executors,
     return began_us;
 }
 
-void alk__executors_stop(struct alk__executors *executors) {
-    if (!executors)
-        return;
+void alk__executors_join(struct alk__executors *executors) {
     pthread_mutex_lock(&executors->lock);
     executors->is_stopping = true;
     pthread_cond_broadcast(&executors->has_work);
     pthread_mutex_unlock(&executors->lock);
-    for (int n = 0; n < executors->started; n++)
-        pthread_join(executors->threads[n], NULL);
+    while (executors->started > 0)
+        pthread_join(executors->threads[--executors->started], NULL);
+}
+
+void alk__executors_free(struct alk__executors *executors) {
+    if (!executors)
+        return;
+    alk__executors_join(executors);
     if (executors->fd >= 0)
         close(executors->fd);
     pthread_cond_destroy(&executors->has_work);

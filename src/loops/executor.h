@@ -44,7 +44,10 @@ int alk__executors_fd(const struct alk__executors *executors);
 int64_t alk__executors_began_us(struct alk__executors *executors,
                                 const struct alk_attempt *attempt);
 
-/* Waits for the handlers that run and ends the threads. Nothing may be waiting. NULL is allowed. */
-void alk__executors_stop(struct alk__executors *executors);
+/* Waits for the handlers that run and ends the threads; what they finished can still be taken. Nothing may be waiting. */
+void alk__executors_join(struct alk__executors *executors);
+
+/* Joins and frees. NULL is allowed. */
+void alk__executors_free(struct alk__executors *executors);
 
 #endif
