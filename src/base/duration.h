@@ -2,6 +2,7 @@
 #ifndef ALK_BASE_DURATION_H
 #define ALK_BASE_DURATION_H
 
+#include "base/civil.h"
 #include "base/text.h"
 
 /* [n "w"][n "d"][n "h"][n "m"][n "s"][n "ms"], at least one part, this order, 1 to 9 digits a part.
@@ -23,6 +24,16 @@ void alk__duration_format(int64_t us, char *text, size_t size);
  * 0001-01-01T00:00:00Z to the end of 9999 in UTC. A fraction has 1 to 9 digits; what is below a
  * microsecond is cut off. A leap second is refused. ALK_INVALID with the column and the reason. */
 alk_status alk__time_parse(struct alk__text text, int64_t *ret_us, alk_error *error);
+
+/* The same for a grammar that times are a part of, and where the offset may be missing. NULL, or
+ * the reason of the refusal (static) with its place in ret_at, which is always written. */
+struct alk__moment {
+    struct alk__civil civil; /* as written: local time */
+    int64_t fraction_us;
+    bool has_offset;
+    int64_t offset_s; /* local time minus UTC */
+};
+const char *alk__moment_read(struct alk__text text, struct alk__moment *ret_moment, size_t *ret_at);
 
 /* RFC 3339 in UTC, "2026-12-01T00:00:00Z", with .ffffff only where it is not zero. size >= 40. */
 #define ALK__TIME_BYTES 40

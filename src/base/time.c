@@ -7,6 +7,7 @@
 
 #define YEAR_MAX 9999
 #define FRACTION_DIGITS_MAX 9
+#define OFFSET_MISSING "an offset is missing (Z, or as in +01:00)"
 #define SHAPE "a time looks like 2026-12-01T08:30:00Z or 2026-12-01T08:30:00+01:00"
 
 /* A number of exactly digits digits from low to high. NULL, or why not, with the cursor where it
@@ -74,47 +75,66 @@ static const char *read_fraction(struct alk__scan *scan, int64_t *ret_us) {
     return NULL;
 }
 
-static const char *read_offset(struct alk__scan *scan, int64_t *ret_seconds) {
+/* Nothing at the end of the text is no offset. */
+static const char *read_offset(struct alk__scan *scan, struct alk__moment *moment) {
     const char *wrong;
     int hours = 0;
     int minutes = 0;
 
-    *ret_seconds = 0;
-    if (alk__scan_take(scan, 'Z') || alk__scan_take(scan, 'z'))
+    moment->has_offset = alk__scan_peek(scan) != -1;
+    if (!moment->has_offset || alk__scan_take(scan, 'Z') || alk__scan_take(scan, 'z'))
         return NULL;
     int sign = alk__scan_take(scan, '-') ? -1 : alk__scan_take(scan, '+') ? 1 : 0;
     if (sign == 0)
-        return "an offset is missing (Z, or as in +01:00)";
+        return OFFSET_MISSING;
     if ((wrong = read_field(scan, 2, 0, 23, "an offset has 00 to 23 hours", &hours)) != NULL ||
         (wrong = read_mark(scan, ':')) != NULL ||
         (wrong = read_field(scan, 2, 0, 59, "an offset has 00 to 59 minutes", &minutes)) != NULL)
         return wrong;
-    *ret_seconds = sign * (hours * 3600 + minutes * 60);
+    moment->offset_s = sign * (hours * 3600 + minutes * 60);
     return NULL;
 }
 
-static const char *read_time(struct alk__scan *scan, int64_t *ret_us) {
-    const int64_t first = alk__civil_days(1, 1, 1) * ALK__DAY;
-    const int64_t end = alk__civil_days(YEAR_MAX + 1, 1, 1) * ALK__DAY;
-    struct alk__civil civil = {0};
-    int64_t fraction_us = 0;
-    int64_t offset = 0;
-    const char *wrong = read_date(scan, &civil);
+static const char *read_moment(struct alk__scan *scan, struct alk__moment *moment) {
+    const char *wrong = read_date(scan, &moment->civil);
 
     if (wrong != NULL)
         return wrong;
     if (!alk__scan_take(scan, 'T') && !alk__scan_take(scan, 't') && !alk__scan_take(scan, ' '))
         return SHAPE;
-    if ((wrong = read_clock(scan, &civil)) != NULL ||
-        (wrong = read_fraction(scan, &fraction_us)) != NULL ||
-        (wrong = read_offset(scan, &offset)) != NULL)
+    if ((wrong = read_clock(scan, &moment->civil)) != NULL ||
+        (wrong = read_fraction(scan, &moment->fraction_us)) != NULL ||
+        (wrong = read_offset(scan, moment)) != NULL)
         return wrong;
-    if (alk__scan_peek(scan) != -1)
-        return "the text goes on after the time";
+    return alk__scan_peek(scan) == -1 ? NULL : "the text goes on after the time";
+}
 
-    int64_t us = (alk__civil_seconds(&civil) - offset) * ALK__SECOND + fraction_us;
+const char *alk__moment_read(struct alk__text text, struct alk__moment *ret_moment,
+                             size_t *ret_at) {
+    struct alk__scan scan = {.text = text};
+    struct alk__moment moment = {.fraction_us = 0};
+    const char *wrong = read_moment(&scan, &moment);
+
+    *ret_at = scan.at;
+    if (wrong == NULL)
+        *ret_moment = moment;
+    return wrong;
+}
+
+static const char *read_time(struct alk__text text, int64_t *ret_us, size_t *ret_at) {
+    const int64_t first = alk__civil_days(1, 1, 1) * ALK__DAY;
+    const int64_t end = alk__civil_days(YEAR_MAX + 1, 1, 1) * ALK__DAY;
+    struct alk__moment moment;
+    const char *wrong = alk__moment_read(text, &moment, ret_at);
+
+    if (wrong != NULL)
+        return wrong;
+    if (!moment.has_offset)
+        return OFFSET_MISSING;
+    int64_t us =
+        (alk__civil_seconds(&moment.civil) - moment.offset_s) * ALK__SECOND + moment.fraction_us;
     if (us < first || us >= end) {
-        scan->at = 0;
+        *ret_at = 0;
         return "in UTC the year is 0001 to 9999";
     }
     *ret_us = us;
@@ -122,13 +142,13 @@ static const char *read_time(struct alk__scan *scan, int64_t *ret_us) {
 }
 
 alk_status alk__time_parse(struct alk__text text, int64_t *ret_us, alk_error *error) {
-    struct alk__scan scan = {.text = text};
-    const char *wrong = read_time(&scan, ret_us);
+    size_t at;
+    const char *wrong = read_time(text, ret_us, &at);
 
     if (wrong == NULL)
         return ALK_OK;
     return alk__fail(error, ALK_INVALID, "'%s' is not a time at column %zu: %s",
-                     alk__excerpt_of(text).text, scan.at + 1, wrong);
+                     alk__excerpt_of(text).text, at + 1, wrong);
 }
 
 void alk__time_format(int64_t us, char *text, size_t size) {
