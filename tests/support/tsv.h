@@ -1,0 +1,28 @@
+/* tests/support/tsv.h: the vectors: a line a case, fields between single tabs, the names of the
+ * columns in the first line. */
+#ifndef ALK_TESTS_SUPPORT_TSV_H
+#define ALK_TESTS_SUPPORT_TSV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TSV_FIELDS_MAX 8
+
+struct tsv {
+    char *bytes, *next;
+    int line;
+    char *field[TSV_FIELDS_MAX]; /* of the current line; "" behind the last */
+};
+
+/* Opens tests/vectors/NAME; fails the test when it is not there. */
+struct tsv tsv_open(const char *name);
+bool tsv_next(struct tsv *tsv);
+void tsv_close(struct tsv *tsv);
+
+/* The next word of *text, which is cut at single blanks; NULL at the end. */
+char *tsv_word(char **text);
+
+/* Seconds since 1970 of an RFC 3339 text; fails the test when it is none. */
+int64_t seconds_of(const char *text);
+
+#endif
