@@ -59,7 +59,7 @@ static uint32_t days_by_number(const struct alk__cron *cron, int first, int leng
     }
     if (cron->is_last_workday) {
         int day = length;
-        while (!is_workday(day, first))
+        while (day > 1 && !is_workday(day, first))
             day--;
         days |= bit(day);
     }

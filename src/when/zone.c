@@ -226,7 +226,7 @@ void alk__zone_unref(struct alk__zone *zone) {
 /* The entry of that name, with its zone read; the lock is held. */
 static alk_status get_entry(struct alk__zones *zones, const char *name, struct entry **ret_entry,
                             alk_error *error) {
-    struct alk__zone *zone;
+    struct alk__zone *zone = NULL;
     struct entry *entry = zones->entries;
 
     while (entry != NULL && strcmp(entry->name, name) != 0)
