@@ -8,7 +8,7 @@
 #include "base/error.h"
 
 /* What may stand next. */
-enum expect { VALUE, ITEM_OR_END, KEY_OR_END, ITEM, KEY, COMMA_OR_END, NOTHING };
+enum expect { VALUE, ITEM_OR_END, KEY_OR_END, KEY, COMMA_OR_END, NOTHING };
 
 struct reader {
     struct alk__text text;
@@ -181,7 +181,7 @@ static bool is_one_of(struct alk__text word, const char *const *words) {
 
 /* Something that begins no value: says what was probably meant. */
 static bool refuse_value(struct reader *reader) {
-    static const char *const not_finite[] = {"NaN", "nan", "Infinity", "-Infinity", NULL};
+    static const char *const not_finite[] = {"NaN", "nan", "Infinity", NULL};
     static const char *const misspelt[] = {"True", "False", "None",      "TRUE", "FALSE",
                                            "NULL", "Null",  "undefined", NULL};
     struct alk__text word = word_at(reader);
@@ -206,6 +206,8 @@ static bool refuse_value(struct reader *reader) {
     default:
         break;
     }
+    if (word.length >= 3 && memcmp(word.bytes, "\xEF\xBB\xBF", 3) == 0)
+        return refuse(reader, "no byte order mark stands before JSON");
     if (is_one_of(word, not_finite))
         return refuse(reader, "a number is finite");
     if (is_one_of(word, misspelt))
@@ -252,9 +254,7 @@ static bool read_value(struct reader *reader) {
         return open_bracket(reader, true);
     if (take(reader, '"'))
         is_read = read_string(reader);
-    else if (is_digit(peek(reader)) ||
-             (peek(reader) == '-' && reader->at + 1 < reader->text.length &&
-              reader->text.bytes[reader->at + 1] != 'I'))
+    else if (is_digit(peek(reader)) || peek(reader) == '-')
         is_read = read_number(reader);
     else
         is_read = read_word(reader);
@@ -286,7 +286,7 @@ static bool read_comma(struct reader *reader) {
     if (!take(reader, ','))
         return refuse(reader,
                       is_object ? "a comma or '}' is missing" : "a comma or ']' is missing");
-    reader->expect = is_object ? KEY : ITEM;
+    reader->expect = is_object ? KEY : VALUE;
     skip_blanks(reader);
     if (peek(reader) == '}' || peek(reader) == ']')
         return refuse(reader, "no comma stands before a closing bracket");
@@ -304,7 +304,6 @@ static bool step(struct reader *reader) {
     case COMMA_OR_END:
         return read_comma(reader);
     case VALUE:
-    case ITEM:
     case NOTHING:
         break;
     }
@@ -338,7 +337,7 @@ static alk_status fail(const char *what, const struct reader *reader, alk_error 
 
 alk_status alk__json_check(const char *what, struct alk__text text, size_t maximum,
                            alk_error *error) {
-    struct reader reader = {.text = text, .expect = VALUE};
+    struct reader reader = {.text = text.bytes == NULL ? ALK__TEXT("") : text, .expect = VALUE};
     size_t wrong_at;
 
     if (text.length > maximum)
