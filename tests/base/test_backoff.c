@@ -27,7 +27,8 @@ static const struct alk__random least = {zero, NULL};
 
 /* S71 */
 static void a_wait_doubles_from_the_base_up_to_the_cap(void **state) {
-    static const int64_t seconds[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 3600, 3600};
+    static const int64_t seconds[] = {1,   2,   4,   8,    16,   32,   64,
+                                      128, 256, 512, 1024, 2048, 3600, 3600};
     uint64_t seed = 1;
     struct alk__random source = {counting, &seed};
 
@@ -84,7 +85,8 @@ static void no_attempt_overflows(void **state) {
         assert_in_range(alk__backoff_us(BASE, CAP, attempts[i], NULL), CAP / 2, CAP);
         assert_in_range(alk__backoff_us(1, INT64_MAX, attempts[i], NULL), 1, INT64_MAX);
     }
-    assert_in_range(alk__backoff_us(INT64_MAX, INT64_MAX, INT64_MAX, NULL), INT64_MAX / 2, INT64_MAX);
+    assert_in_range(alk__backoff_us(INT64_MAX, INT64_MAX, INT64_MAX, NULL), INT64_MAX / 2,
+                    INT64_MAX);
 }
 
 /* S73: what a setting or a row may hold must not make a negative or an endless wait. */

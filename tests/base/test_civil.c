@@ -1,4 +1,5 @@
-/* base/civil: the calendar, against a walk that counts days one by one and knows nothing but the lengths of months. */
+/* base/civil: the calendar, against a walk that counts days one by one and knows nothing but the
+ * lengths of months. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,7 +68,8 @@ static void every_day_from_1890_to_2210_is_right(void **state) {
     assert_true(walk.days == 88023);
 }
 
-/* A whole round of the calendar around the year 0: 0000-03-01 was a Wednesday, 719,468 days before 1970. */
+/* A whole round of the calendar around the year 0: 0000-03-01 was a Wednesday, 719,468 days before
+ * 1970. */
 static void the_calendar_goes_on_before_the_first_year(void **state) {
     struct walk walk = {-719468, 0, 3, 1, 3};
 

@@ -116,7 +116,11 @@ static void only_the_slice_is_read(void **state) {
     assert_int_equal(alk__duration_parse((struct alk__text){"15ms", 2}, &us, NULL), ALK_INVALID);
     assert_int_equal(alk__duration_parse((struct alk__text){"15ms", 3}, &us, NULL), ALK_OK);
     assert_int_equal(us, 15 * ALK__MINUTE);
-    assert_int_equal(alk__duration_parse((struct alk__text){"1s\0" "2s", 4}, &us, NULL), ALK_INVALID);
+    assert_int_equal(alk__duration_parse((struct alk__text){"1s\0"
+                                                            "2s",
+                                                            4},
+                                         &us, NULL),
+                     ALK_INVALID);
     assert_int_equal(alk__duration_parse(alk__text_of(NULL), &us, NULL), ALK_INVALID);
 }
 

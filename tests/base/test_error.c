@@ -1,4 +1,5 @@
-/* base/error: the message is built where the fault is found and every layer that knows more goes before it. */
+/* base/error: the message is built where the fault is found and every layer that knows more goes
+ * before it. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

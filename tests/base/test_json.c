@@ -19,11 +19,40 @@ static alk_status check(struct alk__text text, alk_error *error) {
 /* S17 */
 static void every_json_text_is_accepted(void **state) {
     static const char *const accepted[] = {
-        "null", "true", "false", "0", "-0", "7", "-12", "1.5", "0.25", "1e5", "1E+5", "1e-5", "-0.0e0",
-        "123456789012345678901234567890", "1e400000", "\"\"", "\"hello\"", "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"",
-        "\"\\u0041\\u00e9\\uFFFF\"", "\"\\ud83d\\ude00\"", "\"\\uD800\\uDC00\"", "\"\\uDBFF\\uDFFF\"",
-        "\"gr\xC3\xBC\xC3\x9F \xF0\x9F\x98\x80 \x7F\"", "[]", "[ ]", "[1]", "[1,2]", "[[],[[]]]", "{}", "{ }",
-        "{\"a\":1}", "{\"a\":1,\"a\":2}", "{\"\":{\"b\":[{}]}}", " \t\r\n[ 1 , { \"a\" : null } ] \n",
+        "null",
+        "true",
+        "false",
+        "0",
+        "-0",
+        "7",
+        "-12",
+        "1.5",
+        "0.25",
+        "1e5",
+        "1E+5",
+        "1e-5",
+        "-0.0e0",
+        "123456789012345678901234567890",
+        "1e400000",
+        "\"\"",
+        "\"hello\"",
+        "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"",
+        "\"\\u0041\\u00e9\\uFFFF\"",
+        "\"\\ud83d\\ude00\"",
+        "\"\\uD800\\uDC00\"",
+        "\"\\uDBFF\\uDFFF\"",
+        "\"gr\xC3\xBC\xC3\x9F \xF0\x9F\x98\x80 \x7F\"",
+        "[]",
+        "[ ]",
+        "[1]",
+        "[1,2]",
+        "[[],[[]]]",
+        "{}",
+        "{ }",
+        "{\"a\":1}",
+        "{\"a\":1,\"a\":2}",
+        "{\"\":{\"b\":[{}]}}",
+        " \t\r\n[ 1 , { \"a\" : null } ] \n",
     };
 
     (void)state;
@@ -45,7 +74,8 @@ static void every_refusal_names_the_column_the_place_and_the_reason(void **state
         {"hello world", 1, "'hello' (a string is written '\"hello\"')"},
         {"[1, yes]", 5, "'yes' (a string is written '\"yes\"')"},
         {"nulls", 1, "'nulls' (a string is written '\"nulls\"')"},
-        {"gr\xC3\xBC\xC3\x9F", 1, "'gr\xC3\xBC\xC3\x9F' (a string is written '\"gr\xC3\xBC\xC3\x9F\"')"},
+        {"gr\xC3\xBC\xC3\x9F", 1,
+         "'gr\xC3\xBC\xC3\x9F' (a string is written '\"gr\xC3\xBC\xC3\x9F\"')"},
         {"", 1, "a value is missing"},
         {"  ", 3, "a value is missing"},
         {"True", 1, "'True' (the words are true, false and null)"},
@@ -157,7 +187,7 @@ static struct alk__text nested(char *room, size_t count, bool is_object) {
 
 /* S17 */
 static void nesting_is_allowed_a_thousand_deep_and_no_deeper(void **state) {
-    static char room[600000];
+    static char room[600001];
 
     (void)state;
     for (int is_object = 0; is_object < 2; is_object++) {
@@ -186,7 +216,7 @@ static void a_text_above_the_limit_is_refused_and_one_at_it_is_not(void **state)
     assert_string_equal(error.message, "headers is 3 bytes, above the limit of 2");
 }
 
-/* Made-up values: which generator wrote them is known, so they must be accepted, and no beginning of one may be. */
+/* Made-up values: they are JSON because of how they are made, and no beginning of one is. */
 static uint64_t bits;
 
 static unsigned draw(unsigned below) {
@@ -195,8 +225,9 @@ static unsigned draw(unsigned below) {
 }
 
 static void add_value(struct alk__buffer *buffer, int depth) {
-    static const char *const leaves[] = {"null",  "true",        "false",      "0",    "-1.5e+7", "\"\"",
-                                         "\"x\"", "\"\\u00e9\"", "\"\\\"]}\"", "12.0", "\" , : \""};
+    static const char *const leaves[] = {"null",       "true", "false",    "0",
+                                         "-1.5e+7",    "\"\"", "\"x\"",    "\"\\u00e9\"",
+                                         "\"\\\"]}\"", "12.0", "\" , : \""};
     static const char *const blanks[] = {"", "", " ", "\n", "\t "};
     bool is_object = draw(2) == 0;
     unsigned count = draw(4);
@@ -250,7 +281,7 @@ static void an_object_is_told_from_other_values(void **state) {
 }
 
 static void a_string_is_written_so_that_it_is_json_again(void **state) {
-    static const struct {
+    const struct {
         struct alk__text text;
         const char *written;
     } strings[] = {
@@ -260,7 +291,8 @@ static void a_string_is_written_so_that_it_is_json_again(void **state) {
         {ALK__TEXT("\"\\/"), "\"\\\"\\\\/\""},
         {ALK__TEXT("\b\f\n\r\t"), "\"\\b\\f\\n\\r\\t\""},
         {ALK__TEXT("\x01\x1F\x7F"), "\"\\u0001\\u001f\x7F\""},
-        {ALK__TEXT("a\0b"), "\"a\xEF\xBF\xBD" "b\""},
+        {ALK__TEXT("a\0b"), "\"a\xEF\xBF\xBD"
+                            "b\""},
         {ALK__TEXT("\xFF\xC3"), "\"\xEF\xBF\xBD\xEF\xBF\xBD\""},
     };
     struct alk__buffer buffer = ALK__BUFFER_INIT(1000);

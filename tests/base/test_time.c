@@ -11,9 +11,9 @@
 #include "base/duration.h"
 
 #define COUNT(table) (sizeof(table) / sizeof(*(table)))
-#define FIRST_US (INT64_C(-62135596800) * ALK__SECOND)   /* 0001-01-01T00:00:00Z */
-#define END_US (INT64_C(253402300800) * ALK__SECOND)     /* 10000-01-01T00:00:00Z */
-#define DECEMBER_US (INT64_C(1796083200) * ALK__SECOND)  /* 2026-12-01T00:00:00Z */
+#define FIRST_US (INT64_C(-62135596800) * ALK__SECOND)  /* 0001-01-01T00:00:00Z */
+#define END_US (INT64_C(253402300800) * ALK__SECOND)    /* 10000-01-01T00:00:00Z */
+#define DECEMBER_US (INT64_C(1796083200) * ALK__SECOND) /* 2026-12-01T00:00:00Z */
 
 static int64_t parse(const char *text) {
     alk_error error = ALK_ERROR_INIT;
@@ -124,6 +124,27 @@ static void only_the_slice_is_read(void **state) {
     assert_int_equal(alk__time_parse(alk__text_of(NULL), &us, NULL), ALK_INVALID);
 }
 
+static void a_moment_is_read_as_written_with_or_without_an_offset(void **state) {
+    struct alk__moment moment = {.fraction_us = 0};
+    size_t at = 77;
+
+    (void)state;
+    assert_null(alk__moment_read(ALK__TEXT("2027-03-14 02:30:00.25"), &moment, &at));
+    assert_int_equal(moment.civil.hour, 2);
+    assert_int_equal(moment.fraction_us, 250000);
+    assert_false(moment.has_offset);
+
+    assert_null(alk__moment_read(ALK__TEXT("2027-03-14T02:30:00-08:00"), &moment, &at));
+    assert_int_equal(moment.civil.hour, 2);
+    assert_true(moment.has_offset);
+    assert_int_equal(moment.offset_s, -8 * 3600);
+    assert_int_equal(moment.fraction_us, 0);
+
+    assert_string_equal(alk__moment_read(ALK__TEXT("2027-03-32T02:30:00"), &moment, &at),
+                        "the month has no such day");
+    assert_int_equal(at, 8);
+}
+
 static void a_fraction_is_written_only_where_there_is_one(void **state) {
     static const struct {
         int64_t us;
@@ -166,6 +187,7 @@ int main(void) {
         cmocka_unit_test(a_time_with_an_offset_is_a_moment),
         cmocka_unit_test(every_refusal_names_the_column_and_the_reason),
         cmocka_unit_test(only_the_slice_is_read),
+        cmocka_unit_test(a_moment_is_read_as_written_with_or_without_an_offset),
         cmocka_unit_test(a_fraction_is_written_only_where_there_is_one),
         cmocka_unit_test(what_is_written_is_read_back),
     };

@@ -1,5 +1,5 @@
-/* base/turns: waiters get a place in the order in which they came. The order is made sure of by letting one thread after
- * the other queue up, each seen waiting before the next starts. */
+/* base/turns: waiters get a place in the order in which they came. The order is made sure of by
+ * letting one thread after the other queue up, each seen waiting before the next starts. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>

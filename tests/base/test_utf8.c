@@ -1,4 +1,4 @@
-/* base/utf8: which bytes are UTF-8, checked against a decoder that works the other way round, and the rule for names. */
+/* base/utf8: which bytes are UTF-8, checked against an encoder, and the rule for names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -108,7 +108,9 @@ static void a_name_is_1_to_200_bytes_of_utf8_without_control_characters(void **s
     assert_name_refused("a\x7F", "queue name 'a?' has a control character at column 2");
     assert_name_refused("\xC2\x85", "queue name '?' has a control character at column 1");
     assert_name_refused("ab\xFF", "queue name 'ab?' is not UTF-8 at column 3");
-    assert_name_refused("\xED\xA0\x80", "queue name '?" "?" "?' is not UTF-8 at column 1");
+    assert_name_refused("\xED\xA0\x80", "queue name '?"
+                                        "?"
+                                        "?' is not UTF-8 at column 1");
 }
 
 int main(void) {
