@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""test_install.py BUILD: installs the build in a folder of its own and builds programs against it, outside the tree."""
+"""test_install.py BUILD: installs the build in a folder of its own, and builds and runs there, outside the tree, what
+README shows."""
 import atexit
 import os
 import pathlib
@@ -16,21 +17,11 @@ BUILD = pathlib.Path(sys.argv[1]).resolve()
 FOLDER = pathlib.Path(tempfile.mkdtemp(prefix="alk-install."))
 PREFIX = FOLDER / "prefix"
 LIBRARY = PREFIX / "lib" / "libalkstore.so"
-SOURCE = """
-#include <alkstore.h>
-#include <stdio.h>
-
-int main(void)
-{
-    printf("%s %s\\n", alk_version(), alk_status_text(ALK_TOO_NEW));
-    return 0;
-}
-"""
 CMAKE = """
 cmake_minimum_required(VERSION 3.25)
 project(outside LANGUAGES C)
 find_package(alkstore 0.1 REQUIRED)
-add_executable(outside program.c)
+add_executable(outside hello.c)
 target_link_libraries(outside PRIVATE alkstore::alkstore)
 """
 ENVIRONMENT = {**os.environ, "PKG_CONFIG_PATH": str(PREFIX / "lib" / "pkgconfig"),
@@ -48,17 +39,29 @@ def pkg_config(*options):
     return output("pkg-config", *options, "alkstore").split()
 
 
+def example(name):
+    """The example of README that is marked with this name."""
+    readme = (tap.ROOT / "README.md").read_text()
+    return re.search(rf"<!-- check: {name} -->\n```\w+\n(.*?)```", readme, re.S).group(1)
+
+
 def install():
     atexit.register(shutil.rmtree, FOLDER)
     output("cmake", "--install", BUILD, "--prefix", PREFIX)
-    for name in ("program.c", "program.cc"):
-        (FOLDER / name).write_text(SOURCE)
+    for name in ("hello.c", "hello.cc"):
+        (FOLDER / name).write_text(example("c"))
+
+
+def says_hello(program):
+    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
+        said = output(program, cwd=folder)
+    assert said == 'hello "world"\n', said
 
 
 def build_and_run(compiler, source, libraries):
     output(*compiler, "-Wall", "-Wextra", "-pedantic", "-Werror", source, *pkg_config("--cflags"),
-           "-o", "program", *libraries, cwd=FOLDER)
-    assert output("./program", cwd=FOLDER) == "0.1.0 schema too new\n"
+           "-o", "hello", *libraries, cwd=FOLDER)
+    says_hello(FOLDER / "hello")
 
 
 def static_libraries():
@@ -69,19 +72,19 @@ def static_libraries():
 
 
 def test_a_c_program_links_the_shared_library():
-    build_and_run(["gcc", "-std=c99"], "program.c", pkg_config("--libs"))
+    build_and_run(["gcc", "-std=c99"], "hello.c", pkg_config("--libs"))
 
 
 def test_a_cpp_program_links_the_shared_library():
-    build_and_run(["g++", "-std=c++11"], "program.cc", pkg_config("--libs"))
+    build_and_run(["g++", "-std=c++11"], "hello.cc", pkg_config("--libs"))
 
 
 def test_a_c_program_links_the_static_library():
-    build_and_run(["gcc", "-std=c99"], "program.c", static_libraries())
+    build_and_run(["gcc", "-std=c99"], "hello.c", static_libraries())
 
 
 def test_a_cpp_program_links_the_static_library():
-    build_and_run(["g++", "-std=c++11"], "program.cc", static_libraries())
+    build_and_run(["g++", "-std=c++11"], "hello.cc", static_libraries())
 
 
 def test_pkg_config_names_the_private_libraries_to_static_linkers_only():
@@ -93,7 +96,7 @@ def test_a_cmake_project_finds_the_package():
     (FOLDER / "CMakeLists.txt").write_text(CMAKE)
     output("cmake", "-S", FOLDER, "-B", FOLDER / "outside", f"-DCMAKE_PREFIX_PATH={PREFIX}")
     output("cmake", "--build", FOLDER / "outside")
-    assert output(FOLDER / "outside" / "outside") == "0.1.0 schema too new\n"
+    says_hello(FOLDER / "outside" / "outside")
 
 
 def test_the_shared_library_has_a_soname():
@@ -107,8 +110,15 @@ def test_the_shared_library_exports_the_public_names_and_no_others():
     assert names == declared, f"not exported: {declared - names}, not public: {names - declared}"
 
 
-def test_the_program_runs_from_where_it_is_installed():
-    assert "0.1.0" in output(PREFIX / "bin" / "alk", "--version")
+def test_the_example_of_c_is_the_file_in_examples():
+    assert (tap.ROOT / "examples" / "hello.c").read_text() == example("c")
+
+
+def test_the_example_of_shell_runs_with_the_installed_program():
+    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
+        path = f"PATH={PREFIX / 'bin'}:{os.environ['PATH']}"
+        said = output("env", path, "sh", "-eu", "-c", example("shell"), cwd=folder)
+    assert "ada@example.org" in said, said
 
 
 def test_uninstall_leaves_no_file():
