@@ -21,6 +21,8 @@ void alk__arena_free(struct alk__arena *arena);
 /* The n-th allocation from now fails (1 = the next), 0 = none: the seam by which tests provoke
  * ALK_NOMEM (S218). All allocation in the library goes through these three and the arena. */
 void alk__alloc_fail_at(long n);
+
+/* Zeroed memory, also for size 0; NULL when there is none. realloc does not zero what is new. */
 void *alk__alloc(size_t size);
 void *alk__realloc(void *memory, size_t size);
 void alk__free(void *memory);

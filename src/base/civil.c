@@ -42,15 +42,12 @@ int64_t alk__civil_seconds(const struct alk__civil *civil) {
            civil->hour * 3600 + civil->minute * 60 + civil->second;
 }
 
-/* The mean length of a year gives the year or a neighbour of it. */
+/* Dividing by the mean length of a year gives the year or the one before it: no run of years that
+ * starts with the year 1 is longer than its mean by a whole day. */
 static int64_t year_of(int64_t days) {
     int64_t year = floor_div((days + DAYS_BEFORE_1970) * 400, DAYS_IN_400_YEARS) + 1;
 
-    while (days_before_year(year) > days)
-        year--;
-    while (days_before_year(year + 1) <= days)
-        year++;
-    return year;
+    return days_before_year(year + 1) <= days ? year + 1 : year;
 }
 
 struct alk__civil alk__civil_of(int64_t seconds) {

@@ -11,7 +11,8 @@ static size_t least(size_t left, size_t right) {
     return left < right ? left : right;
 }
 
-/* The usual table of distances between beginnings of both words; three rows of it are enough. */
+/* The usual table of distances between beginnings of both words; three rows of it are enough.
+ * columns is at most LETTERS_MAX. */
 static size_t distance(const char *left, size_t rows, const char *right, size_t columns) {
     size_t table[3][LETTERS_MAX + 1];
 
@@ -38,7 +39,7 @@ const char *alk__guess(const char *word, const char *const *candidates, size_t c
     size_t best_distance = DISTANCE_MAX + 1;
     size_t length = strlen(word);
 
-    for (size_t i = 0; i < count && length <= LETTERS_MAX; i++) {
+    for (size_t i = 0; i < count; i++) {
         size_t candidate_length = strlen(candidates[i]);
         if (candidate_length > LETTERS_MAX)
             continue;
