@@ -75,6 +75,17 @@ static alk_status refuse_next(struct cursor *cursor, const char *hint) {
                             byte, cursor->field->name);
 }
 
+static const char *hint_of_names(const struct cursor *cursor) {
+    switch (cursor->which) {
+    case MONTH:
+        return "months are 1-12 or JAN-DEC";
+    case WEEKDAY:
+        return "days are 0-7 or SUN-SAT";
+    default:
+        return NULL;
+    }
+}
+
 /* What people write here because another cron takes it. */
 static const char *hint_for(const struct cursor *cursor) {
     bool is_day = cursor->which == DAY || cursor->which == WEEKDAY;
@@ -105,7 +116,7 @@ static const char *hint_for(const struct cursor *cursor) {
     case '~':
         return "write H";
     default:
-        return NULL;
+        return is_letter(alk__scan_peek(cursor->scan)) ? hint_of_names(cursor) : NULL;
     }
 }
 
@@ -160,11 +171,11 @@ static alk_status read_value(struct cursor *cursor, bool is_end, int *ret_value)
         return ALK_OK;
     }
     if (field->names[0] != '\0' && is_letter(alk__scan_peek(cursor->scan)))
-        return refuse_next(cursor, cursor->which == MONTH ? "months are 1-12 or JAN-DEC"
-                                                          : "days are 0-7 or SUN-SAT");
+        return refuse_next(cursor, hint_of_names(cursor));
     return read_number(cursor, field->low, field->high, field->name, ret_value);
 }
 
+/* A step that is too long for its range. is_star: the range is the whole field. */
 static alk_status refuse_step(struct cursor *cursor, size_t at, struct range range, bool is_star) {
     char hint[64] = "";
 
@@ -175,14 +186,16 @@ static alk_status refuse_step(struct cursor *cursor, size_t at, struct range ran
                             range.low, range.high, cursor->field->name);
 }
 
-/* "/s" where it is there. is_star: the range is the whole field. */
+/* "/s" where it is there. */
 static alk_status read_step(struct cursor *cursor, bool is_star, struct range *range) {
     if (!alk__scan_take(cursor->scan, '/'))
         return ALK_OK;
     size_t start = cursor->scan->at;
-    alk_status st = read_number(cursor, 1, 999999999, "step", &range->step);
+    alk_status st = read_number(cursor, 0, 999999999, "step", &range->step);
     if (st < 0)
         return st;
+    if (range->step == 0)
+        return alk__when_refuse(cursor->parser, start, NULL, "a step is not 0");
     if (range->step > range->high - range->low)
         return refuse_step(cursor, start, *range, is_star);
     return ALK_OK;
@@ -302,7 +315,7 @@ static alk_status read_last_day(struct cursor *cursor) {
         return ALK_OK;
     }
     if (alk__scan_take(cursor->scan, '-')) {
-        alk_status st = read_number(cursor, 0, 30, "number of days before the last", &before);
+        alk_status st = read_number(cursor, 0, 30, "number", &before);
         if (st < 0)
             return st;
     }
@@ -320,7 +333,7 @@ static alk_status read_nth(struct cursor *cursor, int weekday) {
         cron->last_weekdays |= UINT32_C(1) << weekday;
         return ALK_OK;
     }
-    alk_status st = read_number(cursor, 1, 5, "number in the month", &n);
+    alk_status st = read_number(cursor, 1, 5, "number", &n);
     if (st < 0)
         return st;
     cron->nth_weekdays |= UINT64_C(1) << (7 * (n - 1) + weekday);
@@ -482,7 +495,7 @@ static alk_status refuse_count(struct alk__when_parser *parser, const struct spa
                                 "a spec has 5, 6 (seconds first) or 7 fields (with a year); "
                                 "field 8 is one too many");
     /* Of five fields the first is the minute. */
-    return alk__when_refuse(parser, parser->scan.text.length, NULL, "field %d of 5, %s, is missing",
+    return alk__when_refuse(parser, parser->scan.text.length, NULL, "field %d, %s, is missing",
                             count + 1, fields[MINUTE + count].name);
 }
 

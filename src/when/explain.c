@@ -4,7 +4,6 @@
 #include "base/duration.h"
 #include "when/compiled.h"
 
-#define ALL_60 ((UINT64_C(1) << 60) - 1)
 #define ALL_DAYS UINT32_C(0xfffffffe)
 #define ALL_MONTHS UINT32_C(0x1ffe)
 #define ALL_WEEKDAYS UINT32_C(0x7f)
@@ -38,49 +37,52 @@ static int count_bits(uint64_t set) {
     return __builtin_popcountll(set);
 }
 
-/* The end of the run of neighbours that begins at n. */
-static int run_end(uint64_t set, int n) {
-    while (n < 63 && set >> (n + 1) & 1)
-        n++;
-    return n;
+/* Sets of up to 256 values here: years do not fit in one word. */
+static bool has(const uint64_t *set, int n) {
+    return set[n / 64] >> n % 64 & 1;
 }
 
-/* How many pieces a set has: a run of three or more is one. */
-static int count_pieces(uint64_t set) {
+/* The end of the run of neighbours that begins at n; a run of two is two pieces. */
+static int run_end(const uint64_t *set, int size, int n) {
+    int end = n;
+
+    while (end + 1 < size && has(set, end + 1))
+        end++;
+    return end - n >= 2 ? end : n;
+}
+
+static int count_pieces(const uint64_t *set, int size) {
     int count = 0;
 
-    for (int n = 0; n < 64; n++) {
-        if (set >> n & 1) {
-            int end = run_end(set, n);
-            count += end - n >= 2 ? 1 : end - n + 1;
-            n = end;
+    for (int n = 0; n < size; n++) {
+        if (has(set, n)) {
+            count++;
+            n = run_end(set, size, n);
         }
     }
     return count;
 }
 
-static void add_value(struct alk__buffer *text, const char *const *names, int base, int n) {
+static void add_value(struct alk__buffer *text, const char *const *names, int value) {
     if (names != NULL)
-        alk__buffer_add_text(text, names[n]);
+        alk__buffer_add_text(text, names[value]);
     else
-        alk__buffer_addf(text, "%d", base + n);
+        alk__buffer_addf(text, "%d", value);
 }
 
-static void add_pieces(struct list *list, const char *const *names, int base, uint64_t set) {
-    for (int n = 0; n < 64; n++) {
-        if (!(set >> n & 1))
+static void add_pieces(struct list *list, const char *const *names, int base, const uint64_t *set,
+                       int size) {
+    for (int n = 0; n < size; n++) {
+        if (!has(set, n))
             continue;
-        int end = run_end(set, n);
-        if (end - n >= 2) {
-            next_piece(list);
-            add_value(list->text, names, base, n);
+        int end = run_end(set, size, n);
+        next_piece(list);
+        add_value(list->text, names, base + n);
+        if (end > n) {
             alk__buffer_add_text(list->text, " to ");
-            add_value(list->text, names, base, end);
-            n = end;
-        } else {
-            next_piece(list);
-            add_value(list->text, names, base, n);
+            add_value(list->text, names, base + end);
         }
+        n = end;
     }
 }
 
@@ -103,25 +105,44 @@ static int step_of(uint64_t set) {
 }
 
 static void add_set(struct alk__buffer *text, const char *const *names, uint64_t set) {
-    struct list list = {text, count_pieces(set), false};
+    struct list list = {text, count_pieces(&set, 64), false};
     int step = step_of(set);
 
     if (step == 0) {
-        add_pieces(&list, names, 0, set);
+        add_pieces(&list, names, 0, &set, 64);
         return;
     }
-    add_value(text, names, 0, __builtin_ctzll(set));
+    add_value(text, names, __builtin_ctzll(set));
     alk__buffer_add_text(text, " to ");
-    add_value(text, names, 0, 63 - __builtin_clzll(set));
+    add_value(text, names, 63 - __builtin_clzll(set));
     alk__buffer_addf(text, " in steps of %d", step);
 }
 
 /* ---- the time of day ---- */
 
-/* "every minute", "minute 5", "minutes 5 and 10" */
-static void add_unit(struct alk__buffer *text, const char *unit, uint64_t set, uint64_t whole) {
-    if (set == whole) {
-        alk__buffer_addf(text, "every %s", unit);
+/* The step of a set that has each value from 0 on that the step divides, and goes on evenly into
+ * the next round: 1 for all; 0 for other sets. */
+static int even_step_of(uint64_t set, int size) {
+    for (int step = 1; step <= size / 2; step++) {
+        uint64_t multiples = 0;
+
+        for (int n = 0; n < size; n += step)
+            multiples |= UINT64_C(1) << n;
+        if (size % step == 0 && set == multiples)
+            return step;
+    }
+    return 0;
+}
+
+/* "every minute", "every 5 minutes", "minute 5", "minutes 5 and 10" */
+static void add_unit(struct alk__buffer *text, const char *unit, uint64_t set, int size) {
+    int step = even_step_of(set, size);
+
+    if (step > 0) {
+        alk__buffer_add_text(text, "every ");
+        if (step > 1)
+            alk__buffer_addf(text, "%d ", step);
+        alk__buffer_addf(text, "%s%s", unit, step > 1 ? "s" : "");
         return;
     }
     alk__buffer_addf(text, "%s%s ", unit, count_bits(set) == 1 ? "" : "s");
@@ -144,33 +165,43 @@ static void add_clock_times(const struct alk__cron *cron, struct alk__buffer *te
     }
 }
 
+/* From the finest unit that is not at its start to the coarsest that is restricted. */
 static void add_time(const struct alk__cron *cron, struct alk__buffer *text) {
-    bool is_every_hour = cron->hours == ALK__CRON_EVERY_HOUR;
-    bool is_every_minute = cron->minutes == ALL_60;
+    const struct {
+        const char *name;
+        uint64_t set;
+        int size;
+    } units[] = {
+        {"second", cron->seconds, 60}, {"minute", cron->minutes, 60}, {"hour", cron->hours, 24}};
+    int first = cron->seconds == 1 ? 1 : 0;
+    int last = first;
 
     if (count_bits(cron->seconds) == 1 &&
         count_bits(cron->hours) * count_bits(cron->minutes) <= CLOCK_TIMES_MAX) {
         add_clock_times(cron, text);
         return;
     }
-    if (cron->seconds != 1) {
-        if (cron->seconds != ALL_60)
-            alk__buffer_add_text(text, "at ");
-        add_unit(text, "second", cron->seconds, ALL_60);
-        if (is_every_minute && is_every_hour && cron->seconds == ALL_60)
-            return;
-        alk__buffer_add_text(text, " of ");
-    } else if (!is_every_minute) {
-        alk__buffer_add_text(text, "at ");
+    for (int i = first + 1; i < 3; i++) {
+        if (even_step_of(units[i].set, units[i].size) != 1)
+            last = i;
     }
-    add_unit(text, "minute", cron->minutes, ALL_60);
-    if (is_every_minute && is_every_hour)
-        return;
-    alk__buffer_add_text(text, " of ");
-    add_unit(text, "hour", cron->hours, ALK__CRON_EVERY_HOUR);
+    if (even_step_of(units[first].set, units[first].size) == 0) {
+        alk__buffer_add_text(text, "at ");
+        last = last == first ? first + 1 : last;
+    }
+    for (int i = first; i <= last; i++) {
+        if (i > first)
+            alk__buffer_add_text(text, " of ");
+        add_unit(text, units[i].name, units[i].set, units[i].size);
+    }
 }
 
 /* ---- the days ---- */
+
+static void add_day_numbers(struct alk__buffer *text, uint32_t days) {
+    alk__buffer_add_text(text, count_bits(days) == 1 ? "day " : "days ");
+    add_set(text, NULL, days);
+}
 
 static void add_numbers(const struct alk__cron *cron, struct alk__buffer *text) {
     struct list list = {text,
@@ -180,7 +211,7 @@ static void add_numbers(const struct alk__cron *cron, struct alk__buffer *text) 
 
     if (cron->days != 0) {
         next_piece(&list);
-        add_unit(text, "day", cron->days, ALL_DAYS);
+        add_day_numbers(text, cron->days);
     }
     for (int n = 0; n < 31; n++) {
         if (!(cron->days_before_last >> n & 1))
@@ -193,7 +224,7 @@ static void add_numbers(const struct alk__cron *cron, struct alk__buffer *text) 
     if (cron->workdays != 0) {
         next_piece(&list);
         alk__buffer_add_text(text, "the workday (Monday to Friday) nearest to ");
-        add_unit(text, "day", cron->workdays, ALL_DAYS);
+        add_day_numbers(text, cron->workdays);
     }
     if (cron->is_last_workday) {
         next_piece(&list);
@@ -203,12 +234,13 @@ static void add_numbers(const struct alk__cron *cron, struct alk__buffer *text) 
 }
 
 static void add_weekdays(const struct alk__cron *cron, struct alk__buffer *text) {
+    uint64_t days = cron->weekdays;
     struct list list = {text,
-                        count_pieces(cron->weekdays) + count_bits(cron->nth_weekdays) +
+                        count_pieces(&days, 7) + count_bits(cron->nth_weekdays) +
                             count_bits(cron->last_weekdays),
                         false};
 
-    add_pieces(&list, weekdays, 0, cron->weekdays);
+    add_pieces(&list, weekdays, 0, &days, 7);
     for (int n = 0; n < 35; n++) {
         if (!(cron->nth_weekdays >> n & 1))
             continue;
@@ -229,7 +261,8 @@ static void add_days(const struct alk__cron *cron, struct alk__buffer *text) {
 
     if ((is_every_number && is_every_weekday) ||
         (cron->is_either_day && (is_every_number || is_every_weekday))) {
-        alk__buffer_add_text(text, " every day");
+        if (cron->hours != ALK__CRON_EVERY_HOUR)
+            alk__buffer_add_text(text, " every day");
         return;
     }
     alk__buffer_add_text(text, " on ");
@@ -242,20 +275,12 @@ static void add_days(const struct alk__cron *cron, struct alk__buffer *text) {
 }
 
 static void add_years(const struct alk__cron *cron, struct alk__buffer *text) {
-    struct list list = {text, 0, false};
-    uint64_t years[4];
-    int count = 0;
+    struct list list = {text, count_pieces(cron->years, YEARS), false};
 
-    for (int i = 0; i < 4; i++) {
-        years[i] = cron->years[i] & (i == 3 ? (UINT64_C(1) << (YEARS - 192)) - 1 : UINT64_MAX);
-        count += count_bits(years[i]);
-        list.left += count_pieces(years[i]);
-    }
-    if (count == YEARS)
+    if (has(cron->years, 0) && run_end(cron->years, YEARS, 0) == YEARS - 1)
         return;
     alk__buffer_add_text(text, " in ");
-    for (int i = 0; i < 4; i++)
-        add_pieces(&list, NULL, ALK__WHEN_YEAR_FIRST + 64 * i, years[i]);
+    add_pieces(&list, NULL, ALK__WHEN_YEAR_FIRST, cron->years, YEARS);
 }
 
 /* ---- the whole ---- */
@@ -268,7 +293,9 @@ static void add_changes(const struct alk__when *when, struct alk__buffer *text) 
         [ALK__FOLD_BOTH] = "both times",
     };
 
-    if (when->zone->count == 1)
+    bool is_every_hour = when->cron.hours == ALK__CRON_EVERY_HOUR;
+
+    if (when->zone->count == 1 || (is_every_hour && when->fold == ALK__FOLD_BOTH))
         return;
     alk__buffer_add_text(text, "; a time that clocks skip ");
     alk__buffer_add_text(text,
@@ -284,7 +311,7 @@ static void explain_cron(const struct alk__when *when, struct alk__buffer *text)
         add_set(text, months, when->cron.months);
     }
     add_years(&when->cron, text);
-    alk__buffer_addf(text, ", %s time", when->zone_name);
+    alk__buffer_addf(text, ", %s%s", when->zone_name, when->zone->count > 1 ? " time" : "");
     add_changes(when, text);
 }
 
