@@ -31,9 +31,78 @@ struct alk__row_lease {
     int64_t now; /* of the statement */
 };
 
+/* A schedule, as every statement about schedules reads it. */
+struct alk__row_schedule {
+    struct alk__row row;
+    int64_t id;
+    struct alk__text name;
+    struct alk__text spec;
+    struct alk__text spec_resolved; /* spec with each H replaced by its numbers, for the spec in spec_resolved_from */
+    struct alk__text spec_resolved_from;
+    struct alk__text zone;
+    struct alk__text queue;
+    struct alk__text payload;
+    int64_t priority;
+    int64_t max_attempts;
+    int64_t expires;
+    int64_t catchup_max;
+    int64_t anchor_at;
+    int64_t next_fire_at;
+    int64_t last_fire_at;
+    int64_t version;
+    int64_t created_at;
+    int64_t paused_at;
+    int64_t done_at;
+    int64_t quarantined_at;
+    int64_t quarantine_from; /* the next_fire_at that it had when it went into quarantine */
+    int64_t quarantine_count;
+    struct alk__text last_error;
+    int64_t fired_total;
+    int64_t missed_total;
+    int64_t skipped_total;
+    int64_t quarantined_total;
+    int64_t now; /* of the statement */
+};
+
+/* A schedule that was mended: enough to say which. */
+struct alk__row_schedule_name {
+    struct alk__row row;
+    int64_t id;
+    struct alk__text name;
+};
+
+/* A boundary of a schedule. */
+struct alk__row_fire {
+    struct alk__row row;
+    int64_t schedule_id;
+    int64_t fire_at;
+};
+
+/* A line of the ledger. */
+struct alk__row_schedule_event {
+    struct alk__row row;
+    int64_t id;
+    struct alk__text outcome;
+    int64_t fire_at;
+    int64_t to_at;
+    int64_t count;
+    int64_t job_id;
+    int64_t lateness;
+    struct alk__text owner;
+    int64_t fence;
+    struct alk__text detail;
+    int64_t at;
+    int64_t is_catchup;
+    int64_t is_at_least;
+};
+
 extern const struct alk__row_type alk__row_none;
 extern const struct alk__row_type alk__row_number;
 extern const struct alk__row_type alk__row_meta;
 extern const struct alk__row_type alk__row_lease;
+extern const struct alk__row_type alk__row_schedule;
+extern const struct alk__row_type alk__row_schedule_name;
+extern const struct alk__row_type alk__row_fire;
+extern const struct alk__row_type alk__row_schedule_event;
 
 #endif

@@ -1,0 +1,15 @@
+-- tick_due: the schedules that are due, in order, held against other ticks; what somebody changes just now is left
+-- for the next tick. The tick's now is this statement's (S135).
+-- parameters: limit int, spec_version int
+-- columns: those of alk__row_schedule
+SELECT s.id, s.name, s.spec, s.spec_resolved, s.spec_resolved_from, s.zone, s.queue, s.payload,
+       s.priority, s.max_attempts, s.expires, s.catchup_max, s.anchor_at, s.next_fire_at,
+       s.last_fire_at, s.version, s.created_at, s.paused_at, s.done_at, s.quarantined_at,
+       s.quarantine_from, s.quarantine_count, s.last_error, s.fired_total, s.missed_total,
+       s.skipped_total, s.quarantined_total, pg_catalog.statement_timestamp() AS now
+FROM alk.schedule s
+WHERE s.paused_at IS NULL AND s.done_at IS NULL AND s.spec_version <= $2
+  AND s.next_fire_at <= pg_catalog.statement_timestamp()
+ORDER BY s.next_fire_at, s.id
+LIMIT $1
+FOR NO KEY UPDATE OF s SKIP LOCKED

@@ -1,0 +1,143 @@
+/* core/plan.c: from a schedule's row to what a tick does about it. Boundaries are whole seconds and when/ counts in them;
+ * rows have microseconds. */
+#include "core/plan.h"
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "when/catchup.h"
+#include <alkstore/schedule.h>
+
+static int64_t floor_s(int64_t us) {
+    return us / ALK__SECOND - (us % ALK__SECOND < 0);
+}
+
+static int64_t ceil_s(int64_t us) {
+    return us / ALK__SECOND + (us % ALK__SECOND > 0);
+}
+
+static int64_t us_of(int64_t s) {
+    return s == ALK_NO_TIME ? ALK_NO_TIME : s * ALK__SECOND;
+}
+
+struct alk__text alk__plan_spec(const struct alk__row_schedule *row) {
+    bool is_resolved = row->spec_resolved.bytes != NULL && row->spec_resolved_from.bytes != NULL &&
+                       alk__text_equal(row->spec_resolved_from, row->spec);
+    return is_resolved ? row->spec_resolved : row->spec;
+}
+
+/* max 0 = nothing fires, all of it is missed. */
+static void decide(const struct alk__when *when, const struct alk__row_schedule *row,
+                   int64_t from_us, int64_t now_us, int max, int64_t *fire_s,
+                   struct alk__catchup_result *result) {
+    struct alk__catchup_options options = ALK__CATCHUP_OPTIONS_INIT;
+
+    options.max = max;
+    result->fire_s = fire_s;
+    alk__catchup(when, floor_s(row->anchor_at), ceil_s(from_us),
+                 row->last_fire_at == ALK__NULL ? ALK_NO_TIME : floor_s(row->last_fire_at),
+                 floor_s(now_us), &options, result);
+}
+
+static void take_rest(const struct alk__catchup_result *result, struct alk__plan *plan) {
+    plan->missed_count = result->missed_count;
+    plan->missed_is_at_least = result->missed_is_at_least;
+    plan->first_missed_us = us_of(result->first_missed_s);
+    plan->last_missed_us = us_of(result->last_missed_s);
+    plan->next_us = result->has_next ? us_of(result->next_s) : ALK__NULL;
+}
+
+void alk__plan_skip(const struct alk__when *when, const struct alk__row_schedule *row,
+                    int64_t from_us, int64_t now_us, struct alk__plan *plan) {
+    struct alk__catchup_result result;
+    int64_t none = 0;
+
+    decide(when, row, from_us, now_us, 0, &none, &result);
+    plan->fires = NULL;
+    plan->fire_count = 0;
+    plan->bad = NULL;
+    take_rest(&result, plan);
+}
+
+static alk_status plan_fires(const struct alk__when *when, struct alk__arena *arena,
+                             const struct alk__row_schedule *row, struct alk__plan *plan,
+                             alk_error *error) {
+    struct alk__catchup_result result;
+    int64_t fire_s[ALK__CATCHUP_MAX];
+
+    decide(when, row, row->next_fire_at, row->now, (int)row->catchup_max, fire_s, &result);
+    take_rest(&result, plan);
+    plan->fires = alk__arena_alloc(arena, result.fire_count * sizeof(*plan->fires));
+    if (plan->fires == NULL)
+        return alk__nomem(error);
+    plan->fire_count = result.fire_count;
+    int64_t previous_us = row->last_fire_at;
+    for (size_t i = 0; i < result.fire_count; i++) {
+        plan->fires[i] = (struct alk__fire){.at_us = us_of(fire_s[i]),
+                                            .previous_us = previous_us,
+                                            .is_catchup = i + result.late_count < result.fire_count};
+        previous_us = plan->fires[i].at_us;
+    }
+    return ALK_OK;
+}
+
+/* What is wrong with the row itself, apart from its spec: ALK_OK or ALK_INVALID. */
+static alk_status check(const struct alk__row_schedule *row, alk_error *error) {
+    if (row->row.unreadable != NULL)
+        return alk__fail(error, ALK_INVALID, "%s", row->row.unreadable);
+    if (row->next_fire_at == ALK__NULL)
+        return alk__fail(error, ALK_INVALID, "next_fire_at is no time");
+    if (row->catchup_max < 1 || row->catchup_max > ALK__CATCHUP_MAX)
+        return alk__fail(error, ALK_INVALID, "catchup_max is out of range 1-%d", ALK__CATCHUP_MAX);
+    alk_status status = alk__name_check("schedule", row->name.bytes, error);
+    if (status == ALK_OK)
+        status = alk__name_check("queue", row->queue.bytes, error);
+    if (status == ALK_OK)
+        status = alk__json_check("payload", row->payload, ALK__PAYLOAD_MAX, error);
+    return status;
+}
+
+static const char *name_of(struct alk__arena *arena, const struct alk__row_schedule *row) {
+    char text[48];
+
+    if (row->name.bytes != NULL)
+        return row->name.bytes;
+    snprintf(text, sizeof(text), "schedule %lld", (long long)row->id);
+    return alk__arena_text(arena, text);
+}
+
+alk_status alk__plan_row(struct alk__specs *specs, struct alk__arena *arena,
+                         const struct alk__row_schedule *row, struct alk__plan *ret_plan,
+                         alk_error *error) {
+    struct alk__plan plan = {.row = row,
+                             .name = name_of(arena, row),
+                             .first_missed_us = ALK_NO_TIME,
+                             .last_missed_us = ALK_NO_TIME,
+                             .next_us = ALK__NULL};
+    const struct alk__when *when = NULL;
+    alk_error reason = ALK_ERROR_INIT;
+
+    alk_status status = plan.name == NULL ? alk__nomem(&reason) : check(row, &reason);
+    if (status == ALK_OK) {
+        status = alk__specs_get(specs, row->name, alk__plan_spec(row), row->zone, &when, &reason);
+        if (status < 0)
+            alk__wrap(&reason, status, "spec");
+    }
+    if (status == ALK_OK && row->quarantined_at != ALK__NULL)
+        alk__plan_skip(when, row,
+                       row->quarantine_from == ALK__NULL ? row->now : row->quarantine_from,
+                       row->now, &plan);
+    else if (status == ALK_OK)
+        status = plan_fires(when, arena, row, &plan, &reason);
+
+    if (status == ALK_INVALID) {
+        plan.bad = alk__arena_text(arena, reason.message);
+        status = plan.bad == NULL ? alk__nomem(&reason) : ALK_OK;
+    }
+    if (status == ALK_OK)
+        *ret_plan = plan;
+    else if (error != NULL)
+        *error = reason;
+    return status;
+}
