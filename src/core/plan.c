@@ -74,9 +74,10 @@ static alk_status plan_fires(const struct alk__when *when, struct alk__arena *ar
     plan->fire_count = result.fire_count;
     int64_t previous_us = row->last_fire_at;
     for (size_t i = 0; i < result.fire_count; i++) {
-        plan->fires[i] = (struct alk__fire){.at_us = us_of(fire_s[i]),
-                                            .previous_us = previous_us,
-                                            .is_catchup = i + result.late_count < result.fire_count};
+        plan->fires[i] =
+            (struct alk__fire){.at_us = us_of(fire_s[i]),
+                               .previous_us = previous_us,
+                               .is_catchup = i + result.late_count < result.fire_count};
         previous_us = plan->fires[i].at_us;
     }
     return ALK_OK;

@@ -20,7 +20,7 @@ struct alk__fire {
 struct alk__plan {
     const struct alk__row_schedule *row;
     const char *name; /* for people, also of a row whose name cannot be read */
-    const char *bad;  /* why the row goes into quarantine; NULL = it does not, and the rest counts */
+    const char *bad; /* why the row goes into quarantine; NULL = it does not, and the rest counts */
     struct alk__fire *fires; /* in order of time */
     size_t fire_count;
     int64_t missed_count;

@@ -216,12 +216,12 @@ static alk_status insert(alk_conn *conn, struct edit *edit, int64_t now_us, bool
     alk_status status = time_anew(edit, &content, now_us, &timing, error);
     if (status < 0)
         return status;
-    status = alk__do(conn, ALK__SCHEDULE_INSERT, &rows, error, ALK__Z(edit->given->name),
-                     ALK__S(content.spec), ALK__S(timing.resolved), ALK__S(content.zone),
-                     ALK__S(content.queue), ALK__J(content.payload), ALK__I(content.priority),
-                     ALK__I(content.max_attempts), ALK__D(content.expires),
-                     ALK__I(content.catchup_max), ALK__T(timing.anchor_us),
-                     ALK__T(timing.plan.next_us), ALK__T(now_us));
+    status =
+        alk__do(conn, ALK__SCHEDULE_INSERT, &rows, error, ALK__Z(edit->given->name),
+                ALK__S(content.spec), ALK__S(timing.resolved), ALK__S(content.zone),
+                ALK__S(content.queue), ALK__J(content.payload), ALK__I(content.priority),
+                ALK__I(content.max_attempts), ALK__D(content.expires), ALK__I(content.catchup_max),
+                ALK__T(timing.anchor_us), ALK__T(timing.plan.next_us), ALK__T(now_us));
     *ret_is_taken = status >= 0 && rows.count == 0;
     alk__rows_free(&rows);
     return status;
@@ -257,8 +257,7 @@ static alk_status update(alk_conn *conn, struct edit *edit, const struct alk__ro
     struct timing timing = {
         .resolved = is_same_text(row->spec_resolved_from, row->spec) ? row->spec_resolved
                                                                      : (struct alk__text){0},
-        .anchor_us =
-            row->anchor_at == ALK__NULL ? now_us - now_us % ALK__SECOND : row->anchor_at,
+        .anchor_us = row->anchor_at == ALK__NULL ? now_us - now_us % ALK__SECOND : row->anchor_at,
         .done_us = row->done_at,
         .plan = {.next_us = row->next_fire_at, .last_missed_us = ALK_NO_TIME}};
     alk_status status = ALK_OK;
@@ -282,8 +281,8 @@ static alk_status update(alk_conn *conn, struct edit *edit, const struct alk__ro
 }
 
 /* Reads the row, held, and then the time: not before, as it may have been waited for. */
-static alk_status lock(alk_conn *conn, const char *name, struct alk__rows *rows, int64_t *ret_now_us,
-                       alk_error *error) {
+static alk_status lock(alk_conn *conn, const char *name, struct alk__rows *rows,
+                       int64_t *ret_now_us, alk_error *error) {
     const struct alk__value value = ALK__Z(name);
     struct alk__rows clock = {0};
     const struct alk__call calls[] = {{ALK__SCHEDULE_LOCK, &value, 1, rows},
@@ -412,9 +411,9 @@ static alk_status resume_row(alk_conn *conn, const struct alk__row_schedule *row
         status = write_missed(conn, row->id, &plan, now_us, error);
     }
     if (status >= 0)
-        status = alk__do(conn, ALK__SCHEDULE_RESUME, NULL, error, ALK__I(row->id),
-                         ALK__T(plan.next_us), ALK__I(plan.missed_count),
-                         ALK__T(plan.last_missed_us), ALK__T(now_us));
+        status =
+            alk__do(conn, ALK__SCHEDULE_RESUME, NULL, error, ALK__I(row->id), ALK__T(plan.next_us),
+                    ALK__I(plan.missed_count), ALK__T(plan.last_missed_us), ALK__T(now_us));
     if (status >= 0)
         status = alk__wake_others(conn, ALK__TOPIC_SCHEDULE, error);
     alk__specs_free(specs);
@@ -427,9 +426,9 @@ static alk_status resume_in_tx(alk_conn *conn, void *name, alk_error *error) {
 
     alk_status status = lock(conn, name, &rows, &now_us, error);
     if (status >= 0)
-        status = rows.count == 0 ? ALK_ABSENT
-                                 : resume_row(conn, ALK__ROW(&rows, alk__row_schedule, 0), now_us,
-                                              error);
+        status = rows.count == 0
+                     ? ALK_ABSENT
+                     : resume_row(conn, ALK__ROW(&rows, alk__row_schedule, 0), now_us, error);
     alk__rows_free(&rows);
     return status;
 }
@@ -459,8 +458,8 @@ static alk_status fire_row(alk_conn *conn, const struct alk__row_schedule *row, 
     job.max_attempts = row->max_attempts;
     job.expires_us = row->expires;
     job.schedule_id = row->id;
-    status = headers.is_failed ? alk__nomem(error)
-                               : alk__enqueue_jobs(conn, &job, 1, ret_job_id, error);
+    status =
+        headers.is_failed ? alk__nomem(error) : alk__enqueue_jobs(conn, &job, 1, ret_job_id, error);
     alk__buffer_release(&headers);
     if (status < 0)
         return status;

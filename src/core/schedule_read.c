@@ -86,8 +86,7 @@ static void forget(struct alk__rows *kept) {
 }
 
 static alk_status make_list(struct alk__rows *rows, alk_schedule_list *ret_list, alk_error *error) {
-    alk_schedule_row *schedules =
-        alk__arena_alloc(&rows->arena, rows->count * sizeof(*schedules));
+    alk_schedule_row *schedules = alk__arena_alloc(&rows->arena, rows->count * sizeof(*schedules));
     alk_schedule_list list = {.count = rows->count, .schedules = schedules};
 
     if (schedules == NULL)
@@ -201,8 +200,7 @@ alk_status alk_schedule_history_get(alk_conn *conn, const char *name, int limit,
         status = read_one(conn, name, &rows, error);
     if (status == ALK_OK) {
         int64_t id = ALK__ROW(&rows, alk__row_schedule, 0)->id;
-        status =
-            alk__do(conn, ALK__SCHEDULE_HISTORY, &rows, error, ALK__I(id), ALK__I(limit));
+        status = alk__do(conn, ALK__SCHEDULE_HISTORY, &rows, error, ALK__I(id), ALK__I(limit));
     }
     if (status == ALK_OK)
         status = make_history(&rows, ret_history, error);

@@ -73,7 +73,8 @@ static void make_key(struct alk__buffer *key, struct alk__text name, struct alk_
     alk__buffer_add(key, "", 1);
     alk__buffer_add(key, zone.bytes, zone.length);
     alk__buffer_add(key, "", 1);
-    if (spec.length > 0 && (memchr(spec.bytes, 'H', spec.length) || memchr(spec.bytes, 'h', spec.length)))
+    if (spec.length > 0 &&
+        (memchr(spec.bytes, 'H', spec.length) || memchr(spec.bytes, 'h', spec.length)))
         alk__buffer_add(key, name.bytes, name.length);
 }
 

@@ -123,9 +123,9 @@ static alk_status drop_fired(struct tick *tick, struct fires *all, alk_error *er
 
     if (has_fired == NULL)
         return alk__nomem(error);
-    alk_status status = alk__do(tick->conn, ALK__TICK_FIRED, &rows, error,
-                                ALK__IS(all->schedule_ids, all->count),
-                                ALK__TS(all->at_us, all->count));
+    alk_status status =
+        alk__do(tick->conn, ALK__TICK_FIRED, &rows, error, ALK__IS(all->schedule_ids, all->count),
+                ALK__TS(all->at_us, all->count));
     if (status < 0)
         return status;
     mark_fired(all, &rows, has_fired);
@@ -160,8 +160,8 @@ static struct alk__text headers(struct tick *tick, const struct alk__plan *plan,
     }
     alk__buffer_addf(&json, ",\"catchup\":%s}", fire->is_catchup ? "true" : "false");
     if (!json.is_failed)
-        text = (struct alk__text){alk__arena_copy(&tick->arena, json.bytes, json.length),
-                                  json.length};
+        text =
+            (struct alk__text){alk__arena_copy(&tick->arena, json.bytes, json.length), json.length};
     alk__buffer_release(&json);
     return text;
 }
@@ -290,7 +290,7 @@ static alk_status settle_rows(struct tick *tick, const struct fires *new, const 
     if (status < 0)
         return at(error, status, failed == 0 ? ALK_PHASE_ENQUEUE : ALK_PHASE_ADVANCE, name);
     /* The rows are locked, so that this is somebody who writes without a lock: all of it again. */
-    if (lines.changed != (int64_t)new->count || moved.changed != (int64_t)moves->count) {
+    if (lines.changed != (int64_t) new->count || moved.changed != (int64_t)moves->count) {
         status = alk__fail(error, ALK_AGAIN, "schedules were changed while they fired");
         status = at(error, status, ALK_PHASE_ADVANCE, name);
     }
@@ -398,8 +398,8 @@ static alk_status make_plans(struct tick *tick, alk_error *error) {
         return at(error, alk__nomem(error), ALK_PHASE_PARSE, NULL);
     for (size_t i = 0; i < count; i++) {
         const struct alk__row_schedule *row = ALK__ROW(&tick->due, alk__row_schedule, i);
-        alk_status status = alk__plan_row(tick->options->specs, &tick->arena, row,
-                                          &tick->plans[i], error);
+        alk_status status =
+            alk__plan_row(tick->options->specs, &tick->arena, row, &tick->plans[i], error);
         if (status < 0)
             return at(error, status, ALK_PHASE_PARSE, row->name.bytes);
         if (tick->plans[i].bad == NULL)
@@ -520,8 +520,8 @@ alk_status alk__tick_repair(alk_conn *conn, const struct alk__reporter *reporter
                             alk_error *error) {
     struct alk__rows rows = {0};
 
-    alk_status status = alk__do(conn, ALK__SCHEDULE_REPAIR, &rows, error,
-                                ALK__T(ALK__WHEN_END_S * ALK__SECOND));
+    alk_status status =
+        alk__do(conn, ALK__SCHEDULE_REPAIR, &rows, error, ALK__T(ALK__WHEN_END_S * ALK__SECOND));
     for (size_t i = 0; status >= 0 && i < rows.count; i++) {
         const struct alk__row_schedule_name *row = ALK__ROW(&rows, alk__row_schedule_name, i);
         alk_event event = alk__event(ALK_LEVEL_WARNING, "schedule quarantined");

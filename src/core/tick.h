@@ -6,7 +6,7 @@
 #include "core/specs.h"
 #include <alkstore/lease.h>
 
-#define ALK__QUARANTINE_BASE_US (60 * INT64_C(1000000))  /* S142 */
+#define ALK__QUARANTINE_BASE_US (60 * INT64_C(1000000)) /* S142 */
 #define ALK__QUARANTINE_CAP_US (3600 * INT64_C(1000000))
 
 struct alk__tick_options {

@@ -37,7 +37,8 @@ struct alk__row_schedule {
     int64_t id;
     struct alk__text name;
     struct alk__text spec;
-    struct alk__text spec_resolved; /* spec with each H replaced by its numbers, for the spec in spec_resolved_from */
+    struct alk__text
+        spec_resolved; /* spec with each H replaced by its numbers, for the spec in spec_resolved_from */
     struct alk__text spec_resolved_from;
     struct alk__text zone;
     struct alk__text queue;
