@@ -1,110 +1,11 @@
-/* store/rows.c: the column tables of the row structs, and the decoder that fills them from what a driver hands over. A value
+/* store/rows.c: the decoder that fills row structs from what a driver hands over (row_types.c has their columns). A value
  * of the wrong type never hides its row: the row says what cannot be read (S9). */
 #include "store/rows.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "store/driver.h"
-
-#define COLUMN(type_, row_type, field)                                                             \
-    { #field, (type_), false, offsetof(struct row_type, field) }
-#define MAYBE(type_, row_type, field)                                                              \
-    { #field, (type_), true, offsetof(struct row_type, field) }
-#define END                                                                                        \
-    { NULL, 0, false, 0 }
-#define ROW_TYPE(row_type)                                                                         \
-    const struct alk__row_type row_type = {#row_type, sizeof(struct row_type), row_type##_columns}
-
-const struct alk__row_type alk__row_none = {"alk__row_none", sizeof(struct alk__row), NULL};
-
-static const struct alk__column alk__row_number_columns[] = {
-    COLUMN(ALK__INT, alk__row_number, number),
-    END,
-};
-ROW_TYPE(alk__row_number);
-
-static const struct alk__column alk__row_meta_columns[] = {
-    COLUMN(ALK__INT, alk__row_meta, version),
-    COLUMN(ALK__INT, alk__row_meta, oldest),
-    COLUMN(ALK__INT, alk__row_meta, epoch),
-    END,
-};
-ROW_TYPE(alk__row_meta);
-
-static const struct alk__column alk__row_lease_columns[] = {
-    COLUMN(ALK__STR, alk__row_lease, name),         MAYBE(ALK__STR, alk__row_lease, owner),
-    COLUMN(ALK__INT, alk__row_lease, fence),        COLUMN(ALK__SPAN, alk__row_lease, ttl),
-    COLUMN(ALK__TIME, alk__row_lease, acquired_at), MAYBE(ALK__TIME, alk__row_lease, expires_at),
-    COLUMN(ALK__TIME, alk__row_lease, now),         END,
-};
-ROW_TYPE(alk__row_lease);
-
-static const struct alk__column alk__row_schedule_columns[] = {
-    COLUMN(ALK__INT, alk__row_schedule, id),
-    COLUMN(ALK__STR, alk__row_schedule, name),
-    COLUMN(ALK__STR, alk__row_schedule, spec),
-    MAYBE(ALK__STR, alk__row_schedule, spec_resolved),
-    MAYBE(ALK__STR, alk__row_schedule, spec_resolved_from),
-    MAYBE(ALK__STR, alk__row_schedule, zone),
-    COLUMN(ALK__STR, alk__row_schedule, queue),
-    COLUMN(ALK__JSON, alk__row_schedule, payload),
-    COLUMN(ALK__INT, alk__row_schedule, priority),
-    MAYBE(ALK__INT, alk__row_schedule, max_attempts),
-    MAYBE(ALK__SPAN, alk__row_schedule, expires),
-    COLUMN(ALK__INT, alk__row_schedule, catchup_max),
-    COLUMN(ALK__TIME, alk__row_schedule, anchor_at),
-    MAYBE(ALK__TIME, alk__row_schedule, next_fire_at),
-    MAYBE(ALK__TIME, alk__row_schedule, last_fire_at),
-    COLUMN(ALK__INT, alk__row_schedule, version),
-    COLUMN(ALK__TIME, alk__row_schedule, created_at),
-    MAYBE(ALK__TIME, alk__row_schedule, paused_at),
-    MAYBE(ALK__TIME, alk__row_schedule, done_at),
-    MAYBE(ALK__TIME, alk__row_schedule, quarantined_at),
-    MAYBE(ALK__TIME, alk__row_schedule, quarantine_from),
-    COLUMN(ALK__INT, alk__row_schedule, quarantine_count),
-    MAYBE(ALK__STR, alk__row_schedule, last_error),
-    COLUMN(ALK__INT, alk__row_schedule, fired_total),
-    COLUMN(ALK__INT, alk__row_schedule, missed_total),
-    COLUMN(ALK__INT, alk__row_schedule, skipped_total),
-    COLUMN(ALK__INT, alk__row_schedule, quarantined_total),
-    COLUMN(ALK__TIME, alk__row_schedule, now),
-    END,
-};
-ROW_TYPE(alk__row_schedule);
-
-static const struct alk__column alk__row_schedule_name_columns[] = {
-    COLUMN(ALK__INT, alk__row_schedule_name, id),
-    COLUMN(ALK__STR, alk__row_schedule_name, name),
-    END,
-};
-ROW_TYPE(alk__row_schedule_name);
-
-static const struct alk__column alk__row_fire_columns[] = {
-    COLUMN(ALK__INT, alk__row_fire, schedule_id),
-    COLUMN(ALK__TIME, alk__row_fire, fire_at),
-    END,
-};
-ROW_TYPE(alk__row_fire);
-
-static const struct alk__column alk__row_schedule_event_columns[] = {
-    COLUMN(ALK__INT, alk__row_schedule_event, id),
-    COLUMN(ALK__STR, alk__row_schedule_event, outcome),
-    MAYBE(ALK__TIME, alk__row_schedule_event, fire_at),
-    MAYBE(ALK__TIME, alk__row_schedule_event, to_at),
-    COLUMN(ALK__INT, alk__row_schedule_event, count),
-    MAYBE(ALK__INT, alk__row_schedule_event, job_id),
-    MAYBE(ALK__SPAN, alk__row_schedule_event, lateness),
-    MAYBE(ALK__STR, alk__row_schedule_event, owner),
-    MAYBE(ALK__INT, alk__row_schedule_event, fence),
-    MAYBE(ALK__STR, alk__row_schedule_event, detail),
-    COLUMN(ALK__TIME, alk__row_schedule_event, at),
-    COLUMN(ALK__BOOL, alk__row_schedule_event, is_catchup),
-    COLUMN(ALK__BOOL, alk__row_schedule_event, is_at_least),
-    END,
-};
-ROW_TYPE(alk__row_schedule_event);
 
 void *alk__row_at(const struct alk__rows *rows, size_t n) {
     return (char *)rows->items + n * rows->row_size;

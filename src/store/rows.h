@@ -1,4 +1,4 @@
-/* store/rows.h: the structs that rows become. rows.c has their column tables, name by name. Null
+/* store/rows.h: the structs that rows become. row_types.c has their column tables, name by name. Null
  * integers and times are ALK__NULL, null texts have bytes NULL. Each starts with struct
  * alk__row. */
 #ifndef ALK_STORE_ROWS_H
@@ -97,6 +97,87 @@ struct alk__row_schedule_event {
     int64_t is_at_least;
 };
 
+/* A job as read from any of its tables, or as claimed: a claim fills what its statement returns and leaves the rest 0. */
+struct alk__row_job {
+    struct alk__row row;
+    int64_t id;
+    int64_t stamp;
+    struct alk__text queue;
+    struct alk__text key;
+    int64_t priority;
+    struct alk__text state;   /* as people see it */
+    struct alk__text verdict; /* of a claim: run, or why it may not run */
+    int64_t attempt;
+    int64_t max_attempts;
+    struct alk__text payload;
+    struct alk__text headers;
+    struct alk__text errors;
+    struct alk__text worker;
+    struct alk__text reason;
+    struct alk__text result;
+    int64_t enqueued_at;
+    int64_t run_at;
+    int64_t claimed_at;
+    int64_t lease_until;
+    int64_t finished_at;
+    int64_t expires_at;
+    int64_t cancel_requested_at;
+    int64_t schedule_id;
+    int64_t fire_at;
+    int64_t now; /* of the statement */
+};
+
+/* When something is due next. */
+struct alk__row_due {
+    struct alk__row row;
+    int64_t is_due; /* of a queue only */
+    int64_t next_due;
+    int64_t now;
+};
+
+/* A claim that was settled or extended. */
+struct alk__row_settled {
+    struct alk__row row;
+    int64_t id;
+    int64_t stamp;
+    int64_t is_cancelled;
+};
+
+/* Why a claim was not. */
+struct alk__row_why {
+    struct alk__row row;
+    int64_t id;
+    struct alk__text answer;
+};
+
+/* What the back-off of a failed job is worked out from. */
+struct alk__row_attempt {
+    struct alk__row row;
+    int64_t id;
+    int64_t attempt;
+    int64_t backoff_base;
+    int64_t backoff_cap;
+};
+
+struct alk__row_health {
+    struct alk__row row;
+    int64_t version;
+    int64_t oldest;
+    int64_t now;
+    int64_t oldest_job;
+    int64_t oldest_schedule;
+    struct alk__text leader;
+    int64_t leader_fence;
+    int64_t leader_expires;
+    int64_t quarantined;
+    int64_t newer;
+};
+
+struct alk__row_name {
+    struct alk__row row;
+    struct alk__text name;
+};
+
 extern const struct alk__row_type alk__row_none;
 extern const struct alk__row_type alk__row_number;
 extern const struct alk__row_type alk__row_meta;
@@ -105,5 +186,14 @@ extern const struct alk__row_type alk__row_schedule;
 extern const struct alk__row_type alk__row_schedule_name;
 extern const struct alk__row_type alk__row_fire;
 extern const struct alk__row_type alk__row_schedule_event;
+extern const struct alk__row_type alk__row_job;
+extern const struct alk__row_type alk__row_claimed; /* a struct alk__row_job */
+extern const struct alk__row_type alk__row_due;
+extern const struct alk__row_type alk__row_soonest; /* a struct alk__row_due */
+extern const struct alk__row_type alk__row_settled;
+extern const struct alk__row_type alk__row_why;
+extern const struct alk__row_type alk__row_attempt;
+extern const struct alk__row_type alk__row_health;
+extern const struct alk__row_type alk__row_name;
 
 #endif

@@ -1,0 +1,14 @@
+-- event_purge: deletes lines of the ledger. Waits for nobody.
+-- parameters: id int[]
+-- columns: number int (ids)
+WITH old AS MATERIALIZED (
+    SELECT d.id
+    FROM pg_catalog.unnest($1::bigint[]) AS u (id)
+    JOIN alk.schedule_event d ON d.id = u.id
+    ORDER BY d.id
+    FOR UPDATE OF d SKIP LOCKED
+)
+DELETE FROM alk.schedule_event d
+USING old o
+WHERE d.id = o.id
+RETURNING d.id AS number
