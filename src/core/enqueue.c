@@ -17,7 +17,8 @@
 static alk_status span_check(const char *what, int64_t span_us, int64_t least, alk_error *error) {
     if (span_us == ALK_NO_TIME || (span_us >= least && span_us <= SPAN_MAX))
         return ALK_OK;
-    return alk__fail(error, ALK_INVALID, "%s is not between %s and 100 years", what, least == 0 ? "0" : "1us");
+    return alk__fail(error, ALK_INVALID, "%s is not between %s and 100 years", what,
+                     least == 0 ? "0" : "1us");
 }
 
 static alk_status options_check(const alk_enqueue_options *options, alk_error *error) {
@@ -29,10 +30,12 @@ static alk_status options_check(const alk_enqueue_options *options, alk_error *e
         return st;
     if (options->delay_us != ALK_NO_TIME && options->run_at_us != ALK_NO_TIME)
         return alk__fail(error, ALK_INVALID, "both delay and run_at are given");
-    if (options->run_at_us != ALK_NO_TIME && (options->run_at_us < RUN_AT_MIN || options->run_at_us > RUN_AT_MAX))
+    if (options->run_at_us != ALK_NO_TIME &&
+        (options->run_at_us < RUN_AT_MIN || options->run_at_us > RUN_AT_MAX))
         return alk__fail(error, ALK_INVALID, "run_at is not between the years 1 and 9999");
     if (options->priority < INT16_MIN || options->priority > INT16_MAX)
-        return alk__fail(error, ALK_INVALID, "priority %d is not between -32768 and 32767", options->priority);
+        return alk__fail(error, ALK_INVALID, "priority %d is not between -32768 and 32767",
+                         options->priority);
     if (options->max_attempts < 0)
         return alk__fail(error, ALK_INVALID, "max_attempts %d is below 1", options->max_attempts);
     return ALK_OK;
@@ -162,7 +165,8 @@ static alk_status call_waiters(alk_conn *conn, const struct enqueueing *work, al
     for (size_t i = 0; st >= 0 && i < work->count; i++) {
         char queue[ALK__NAME_MAX + 1];
         struct alk__text name = work->jobs[i].queue;
-        if ((i > 0 && alk__text_equal(name, work->jobs[i - 1].queue)) || name.length >= sizeof(queue))
+        if ((i > 0 && alk__text_equal(name, work->jobs[i - 1].queue)) ||
+            name.length >= sizeof(queue))
             continue;
         memcpy(queue, name.bytes, name.length);
         queue[name.length] = '\0';
@@ -178,8 +182,8 @@ static alk_status enqueue(alk_conn *conn, void *context, alk_error *error) {
     return st < 0 ? st : call_waiters(conn, work, error);
 }
 
-alk_status alk__enqueue_jobs(alk_conn *conn, const struct alk__new_job *jobs, size_t count, int64_t *ret_ids,
-                             alk_error *error) {
+alk_status alk__enqueue_jobs(alk_conn *conn, const struct alk__new_job *jobs, size_t count,
+                             int64_t *ret_ids, alk_error *error) {
     struct alk__arena arena = {0};
     struct enqueueing work = {.jobs = jobs, .count = count};
 
@@ -202,14 +206,15 @@ alk_status alk__enqueue_jobs(alk_conn *conn, const struct alk__new_job *jobs, si
 
 /* ---- the interface ---- */
 
-alk_status alk_enqueue_many(alk_conn *conn, const char *queue, const alk_new_job *jobs, size_t count,
-                            int64_t *ret_ids, alk_error *error) {
+alk_status alk_enqueue_many(alk_conn *conn, const char *queue, const alk_new_job *jobs,
+                            size_t count, int64_t *ret_ids, alk_error *error) {
     alk_status st = alk__name_check("queue", queue, error);
 
     if (st < 0)
         return st;
     if (count > ALK_ENQUEUE_BATCH_MAX)
-        return alk__fail(error, ALK_INVALID, "%zu jobs at once are more than %d", count, ALK_ENQUEUE_BATCH_MAX);
+        return alk__fail(error, ALK_INVALID, "%zu jobs at once are more than %d", count,
+                         ALK_ENQUEUE_BATCH_MAX);
     struct alk__new_job *prepared = alk__alloc((count + 1) * sizeof(*prepared));
     if (prepared == NULL)
         return alk__nomem(error);
@@ -227,8 +232,9 @@ alk_status alk_enqueue_many(alk_conn *conn, const char *queue, const alk_new_job
     return st;
 }
 
-alk_status alk_enqueue(alk_conn *conn, const char *queue, const char *payload, size_t payload_length,
-                       const alk_enqueue_options *options, int64_t *ret_id, alk_error *error) {
+alk_status alk_enqueue(alk_conn *conn, const char *queue, const char *payload,
+                       size_t payload_length, const alk_enqueue_options *options, int64_t *ret_id,
+                       alk_error *error) {
     const alk_new_job given = {payload, payload_length, options};
     struct alk__new_job job;
 

@@ -83,7 +83,8 @@ alk_job alk__job_of(const struct alk__row_job *row) {
                      .attempt = number_or(row->attempt, 0),
                      .max_attempts = number_or(row->max_attempts, 0),
                      .payload = text_or(row->payload, "null"),
-                     .payload_length = row->payload.bytes != NULL ? row->payload.length : strlen("null"),
+                     .payload_length =
+                         row->payload.bytes != NULL ? row->payload.length : strlen("null"),
                      .headers = text_or(row->headers, "{}"),
                      .errors = text_or(row->errors, "[]"),
                      .worker = text_or(row->worker, ""),
@@ -166,7 +167,8 @@ alk_status alk_job_list_get(alk_conn *conn, const alk_job_filter *filter, alk_jo
     if (st < 0)
         return st;
     const char *state = filter->has_state ? alk_job_state_text(filter->state) : NULL;
-    st = alk__do(conn, ALK__JOB_LIST, &rows, error, ALK__Z(filter->queue), ALK__Z(state), ALK__I(filter->limit));
+    st = alk__do(conn, ALK__JOB_LIST, &rows, error, ALK__Z(filter->queue), ALK__Z(state),
+                 ALK__I(filter->limit));
     if (st >= 0)
         st = list_of(&rows, &list, error);
     if (st >= 0 && list.count == 0)

@@ -61,8 +61,8 @@ struct alk__claim {
 };
 
 /* Claims. ALK_OK with at least one job or verdict; ALK_EMPTY with none, nothing written (S46). */
-alk_status alk__claim_jobs(alk_conn *conn, const struct alk__claim *claim, struct alk__claimed *ret_claimed,
-                           alk_error *error);
+alk_status alk__claim_jobs(alk_conn *conn, const struct alk__claim *claim,
+                           struct alk__claimed *ret_claimed, alk_error *error);
 
 /* Settles and then claims, in one transaction and, on PostgreSQL, one round trip. settlements may hold verdicts.
  *
@@ -76,7 +76,7 @@ alk_status alk__settle_and_claim(alk_conn *conn, const alk_settlement *settlemen
                                  struct alk__claimed *ret_claimed, alk_error *error);
 
 /* Whether anything in the queue can be claimed now, and when the next job is due (ALK_NO_TIME = no job waits). A read. */
-alk_status alk__queue_next_due(alk_conn *conn, const char *queue, bool *ret_is_due, int64_t *ret_next_due_us,
-                               int64_t *ret_now_us, alk_error *error);
+alk_status alk__queue_next_due(alk_conn *conn, const char *queue, bool *ret_is_due,
+                               int64_t *ret_next_due_us, int64_t *ret_now_us, alk_error *error);
 
 #endif

@@ -35,8 +35,8 @@ static void fill(const struct alk__row_lease *row, alk_lease *ret_lease) {
 }
 
 /* The only row of rows, NULL when there is none; a row that cannot be read is an error that names it (S9). */
-static alk_status only_row(const struct alk__rows *rows, const char *name, struct alk__row_lease **ret_row,
-                           alk_error *error) {
+static alk_status only_row(const struct alk__rows *rows, const char *name,
+                           struct alk__row_lease **ret_row, alk_error *error) {
     *ret_row = NULL;
     if (rows->count == 0)
         return ALK_OK;
@@ -69,8 +69,8 @@ static alk_status check(const char *name, const char *owner, int64_t ttl_us, alk
     if (st >= 0)
         st = alk__name_check("owner", owner, error);
     if (st >= 0 && (ttl_us <= 0 || ttl_us > 36500 * ALK__DAY))
-        st = alk__fail(error, ALK_INVALID, "the time to live of lease '%s' is not between 1us and 100 years",
-                       name);
+        st = alk__fail(error, ALK_INVALID,
+                       "the time to live of lease '%s' is not between 1us and 100 years", name);
     return st;
 }
 
@@ -79,7 +79,8 @@ static alk_status take(alk_conn *conn, const char *name, const char *owner, int6
     struct alk__rows rows = {0};
     struct alk__row_lease *row = NULL;
 
-    alk_status st = alk__do(conn, ALK__LEASE_ACQUIRE, &rows, error, ALK__Z(name), ALK__Z(owner), ALK__D(ttl_us));
+    alk_status st = alk__do(conn, ALK__LEASE_ACQUIRE, &rows, error, ALK__Z(name), ALK__Z(owner),
+                            ALK__D(ttl_us));
     if (st >= 0)
         st = only_row(&rows, name, &row, error);
     if (st >= 0 && row == NULL)
@@ -123,8 +124,8 @@ static alk_status renewed(const struct alk__rows *rows, alk_lease *lease, alk_er
 
     if (st >= 0 && row == NULL) {
         alk__error_set_subject(error, lease->name);
-        st = alk__fail(error, ALK_LOST, "lease '%s' is no longer held by '%s' under fence %" PRId64, lease->name,
-                       lease->owner, lease->fence);
+        st = alk__fail(error, ALK_LOST, "lease '%s' is no longer held by '%s' under fence %" PRId64,
+                       lease->name, lease->owner, lease->fence);
     }
     if (st >= 0)
         lease->expires_at_us = row->expires_at;
@@ -134,8 +135,8 @@ static alk_status renewed(const struct alk__rows *rows, alk_lease *lease, alk_er
 alk_status alk_lease_renew(alk_conn *conn, alk_lease *lease, alk_error *error) {
     struct alk__rows rows = {0};
 
-    alk_status st = alk__do(conn, ALK__LEASE_RENEW, &rows, error, ALK__Z(lease->name), ALK__Z(lease->owner),
-                            ALK__I(lease->fence));
+    alk_status st = alk__do(conn, ALK__LEASE_RENEW, &rows, error, ALK__Z(lease->name),
+                            ALK__Z(lease->owner), ALK__I(lease->fence));
     if (st >= 0)
         st = renewed(&rows, lease, error);
     alk__rows_free(&rows);
@@ -144,7 +145,8 @@ alk_status alk_lease_renew(alk_conn *conn, alk_lease *lease, alk_error *error) {
 
 alk_status alk__lease_renew_and_due(alk_conn *conn, alk_lease *lease, int64_t *ret_next_due_us,
                                     int64_t *ret_now_us, alk_error *error) {
-    const struct alk__value renew[] = {ALK__Z(lease->name), ALK__Z(lease->owner), ALK__I(lease->fence)};
+    const struct alk__value renew[] = {ALK__Z(lease->name), ALK__Z(lease->owner),
+                                       ALK__I(lease->fence)};
     const struct alk__value soonest[] = {ALK__I(ALK__SPEC_VERSION)};
     struct alk__rows lease_rows = {0};
     struct alk__rows due_rows = {0};
@@ -170,8 +172,8 @@ static alk_status release(alk_conn *conn, void *context, alk_error *error) {
     const alk_lease *lease = context;
     struct alk__rows rows = {0};
 
-    alk_status st = alk__do(conn, ALK__LEASE_RELEASE, &rows, error, ALK__Z(lease->name), ALK__Z(lease->owner),
-                            ALK__I(lease->fence));
+    alk_status st = alk__do(conn, ALK__LEASE_RELEASE, &rows, error, ALK__Z(lease->name),
+                            ALK__Z(lease->owner), ALK__I(lease->fence));
     if (st >= 0)
         st = rows.count == 0 ? ALK_ABSENT : alk__wake_others(conn, ALK__TOPIC_LEASE, error);
     alk__rows_free(&rows);
@@ -214,7 +216,8 @@ static alk_status break_it(alk_conn *conn, void *context, alk_error *error) {
     return st;
 }
 
-alk_status alk_lease_break(alk_conn *conn, const char *name, alk_lease *ret_lease, alk_error *error) {
+alk_status alk_lease_break(alk_conn *conn, const char *name, alk_lease *ret_lease,
+                           alk_error *error) {
     struct breaking breaking = {.name = name};
 
     alk_status st = alk__name_check("lease", name, error);

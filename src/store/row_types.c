@@ -131,26 +131,18 @@ static const struct alk__column alk__row_job_columns[] = {
 ROW_TYPE(alk__row_job);
 
 static const struct alk__column alk__row_claimed_columns[] = {
-    COLUMN(ALK__INT, alk__row_job, id),
-    COLUMN(ALK__INT, alk__row_job, stamp),
-    COLUMN(ALK__INT, alk__row_job, priority),
-    COLUMN(ALK__TIME, alk__row_job, run_at),
-    MAYBE(ALK__STR, alk__row_job, key),
-    COLUMN(ALK__INT, alk__row_job, attempt),
-    MAYBE(ALK__INT, alk__row_job, max_attempts),
-    COLUMN(ALK__JSON, alk__row_job, payload),
-    MAYBE(ALK__JSON, alk__row_job, headers),
-    MAYBE(ALK__JSON, alk__row_job, errors),
-    COLUMN(ALK__TIME, alk__row_job, enqueued_at),
-    COLUMN(ALK__TIME, alk__row_job, claimed_at),
-    COLUMN(ALK__TIME, alk__row_job, lease_until),
-    MAYBE(ALK__TIME, alk__row_job, expires_at),
-    MAYBE(ALK__INT, alk__row_job, schedule_id),
-    MAYBE(ALK__TIME, alk__row_job, fire_at),
-    COLUMN(ALK__STR, alk__row_job, verdict),
-    END,
+    COLUMN(ALK__INT, alk__row_job, id),           COLUMN(ALK__INT, alk__row_job, stamp),
+    COLUMN(ALK__INT, alk__row_job, priority),     COLUMN(ALK__TIME, alk__row_job, run_at),
+    MAYBE(ALK__STR, alk__row_job, key),           COLUMN(ALK__INT, alk__row_job, attempt),
+    MAYBE(ALK__INT, alk__row_job, max_attempts),  COLUMN(ALK__JSON, alk__row_job, payload),
+    MAYBE(ALK__JSON, alk__row_job, headers),      MAYBE(ALK__JSON, alk__row_job, errors),
+    COLUMN(ALK__TIME, alk__row_job, enqueued_at), COLUMN(ALK__TIME, alk__row_job, claimed_at),
+    COLUMN(ALK__TIME, alk__row_job, lease_until), MAYBE(ALK__TIME, alk__row_job, expires_at),
+    MAYBE(ALK__INT, alk__row_job, schedule_id),   MAYBE(ALK__TIME, alk__row_job, fire_at),
+    COLUMN(ALK__STR, alk__row_job, verdict),      END,
 };
-const struct alk__row_type alk__row_claimed = {"alk__row_claimed", sizeof(struct alk__row_job), alk__row_claimed_columns};
+const struct alk__row_type alk__row_claimed = {"alk__row_claimed", sizeof(struct alk__row_job),
+                                               alk__row_claimed_columns};
 
 static const struct alk__column alk__row_due_columns[] = {
     COLUMN(ALK__BOOL, alk__row_due, is_due),
@@ -165,7 +157,8 @@ static const struct alk__column alk__row_soonest_columns[] = {
     COLUMN(ALK__TIME, alk__row_due, now),
     END,
 };
-const struct alk__row_type alk__row_soonest = {"alk__row_soonest", sizeof(struct alk__row_due), alk__row_soonest_columns};
+const struct alk__row_type alk__row_soonest = {"alk__row_soonest", sizeof(struct alk__row_due),
+                                               alk__row_soonest_columns};
 
 static const struct alk__column alk__row_settled_columns[] = {
     COLUMN(ALK__INT, alk__row_settled, id),
