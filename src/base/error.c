@@ -64,10 +64,6 @@ alk_status alk__wrap(alk_error *error, alk_status status, const char *format, ..
     return error->status;
 }
 
-alk_status alk__nomem(alk_error *error) {
-    return alk__fail(error, ALK_NOMEM, "%s", alk_status_text(ALK_NOMEM));
-}
-
 struct alk__reason alk__reason_of(int number) {
     struct alk__reason reason;
     char room[sizeof(reason.text)];

@@ -13,8 +13,12 @@ alk_status alk__fail(alk_error *error, alk_status status, const char *format, ..
  * is NULL. */
 alk_status alk__wrap(alk_error *error, alk_status status, const char *format, ...) ALK_PRINTF(3, 4);
 
-/* ALK_NOMEM with the words that are always the same. */
-alk_status alk__nomem(alk_error *error);
+/* ALK_NOMEM with the words that are always the same. Inline, so that a compiler sees that it never
+ * says that something worked. */
+static inline alk_status alk__nomem(alk_error *error) {
+    alk__fail(error, ALK_NOMEM, "%s", alk_status_text(ALK_NOMEM));
+    return ALK_NOMEM;
+}
 
 /* The words for an errno, used in place: alk__reason_of(errno).text. Thread-safe, unlike libc's
  * own. */
