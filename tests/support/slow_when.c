@@ -147,7 +147,7 @@ static bool item_matches(const char *item, long value, long low, long high, cons
 typedef bool item_fn(const char *item, const struct tm *day);
 
 static bool any_item(const char *field, const struct tm *day, item_fn *matches) {
-    char copy[256];
+    char copy[2048];
     char *state = NULL;
 
     snprintf(copy, sizeof(copy), "%s", field[0] == '+' ? field + 1 : field);
