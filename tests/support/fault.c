@@ -40,8 +40,8 @@ static struct planned_fault *next(struct faults *faults, const char *name,
     return found;
 }
 
-static alk_status step(alk_conn *conn, const char *name, enum alk__fault_moment moment, void *context,
-                       alk_error *error) {
+static alk_status step(alk_conn *conn, const char *name, enum alk__fault_moment moment,
+                       void *context, alk_error *error) {
     struct faults *faults = context;
     struct planned_fault fault = {.status = ALK_OK};
 

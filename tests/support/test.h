@@ -47,7 +47,8 @@
 #include "store/run.h"
 #include <alkstore.h>
 
-#define SCENE_START_US INT64_C(1767225600000000) /* 2026-01-01T00:00:00Z: where the fake clock stands at first */
+#define SCENE_START_US                                                                             \
+    INT64_C(1767225600000000) /* 2026-01-01T00:00:00Z: where the fake clock stands at first */
 
 /* A clock that moves when told to. */
 struct fake_clock {
@@ -84,10 +85,14 @@ struct scene_test {
     unsigned engines; /* alk_engine, or-ed; 0 = none */
 };
 
-#define BOTH(body_) {#body_, body_, ALK_ENGINE_SQLITE | ALK_ENGINE_POSTGRES}
-#define SQLITE(body_) {#body_, body_, ALK_ENGINE_SQLITE}
-#define POSTGRES(body_) {#body_, body_, ALK_ENGINE_POSTGRES}
-#define ALONE(body_) {#body_, body_, 0}
+#define BOTH(body_)                                                                                \
+    { #body_, body_, ALK_ENGINE_SQLITE | ALK_ENGINE_POSTGRES }
+#define SQLITE(body_)                                                                              \
+    { #body_, body_, ALK_ENGINE_SQLITE }
+#define POSTGRES(body_)                                                                            \
+    { #body_, body_, ALK_ENGINE_POSTGRES }
+#define ALONE(body_)                                                                               \
+    { #body_, body_, 0 }
 
 /* ---- processes ---- */
 
@@ -149,8 +154,8 @@ void *sql_handle(struct scene *scene);
 
 #define expect(scene, status, call) expect_at((scene), (status), (call), #call, __FILE__, __LINE__)
 #define ok(scene, call) expect((scene), ALK_OK, call)
-void expect_at(struct scene *scene, alk_status wanted, alk_status got, const char *call, const char *file,
-               int line);
+void expect_at(struct scene *scene, alk_status wanted, alk_status got, const char *call,
+               const char *file, int line);
 
 /* Fails unless message contains part. */
 #define assert_contains(message, part) assert_contains_at((message), (part), __FILE__, __LINE__)
