@@ -145,7 +145,7 @@ static alk_status read_script(struct alk__postgres *session, alk_error *error) {
         alk_status answer = alk__postgres_result(session, &result, status < 0 ? NULL : error);
         if (answer < 0)
             return status < 0 ? status : answer;
-        if (PQresultStatus(result) == PGRES_FATAL_ERROR && status >= 0)
+        if (result != NULL && PQresultStatus(result) == PGRES_FATAL_ERROR && status >= 0)
             status = alk__postgres_failure(session, result, false, error);
         PQclear(result);
     } while (result != NULL);

@@ -99,7 +99,9 @@ struct alk__parameters {
 };
 
 /* Encodes a call's values in arena; ALK_USAGE when they are not those of the statement. */
-alk_status alk__postgres_encode(struct alk__arena *arena, const struct alk__call *call,
+alk_status alk__postgres_encode(struct alk__arena *arena,
+                                const struct alk__statement_def *statement,
+                                const struct alk__call *call,
                                 struct alk__parameters *ret_parameters, alk_error *error);
 
 /* Decodes one value of a binary result; texts point into the result. */

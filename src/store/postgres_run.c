@@ -349,7 +349,8 @@ static alk_status trip_fill(struct trip *trip, alk_error *error) {
         return alk__nomem(error);
     for (size_t i = 0; i < trip->call_count && status >= 0; i++) {
         const struct alk__call *call = &trip->calls[i];
-        status = alk__postgres_encode(&trip->arena, call, &trip->parameters[i], error);
+        status = alk__postgres_encode(&trip->arena, &alk__statements[call->statement], call,
+                                      &trip->parameters[i], error);
         if (status >= 0 && call->rows != NULL)
             status = alk__rows_start(call->rows, alk__statements[call->statement].row, error);
     }

@@ -184,9 +184,10 @@ static alk_status encode_value(struct alk__arena *arena, const struct alk__value
     return ALK_OK;
 }
 
-alk_status alk__postgres_encode(struct alk__arena *arena, const struct alk__call *call,
+alk_status alk__postgres_encode(struct alk__arena *arena,
+                                const struct alk__statement_def *statement,
+                                const struct alk__call *call,
                                 struct alk__parameters *ret_parameters, alk_error *error) {
-    const struct alk__statement_def *statement = &alk__statements[call->statement];
     size_t count = call->value_count;
     struct alk__parameters parameters = {
         .count = (int)count,
