@@ -1,5 +1,5 @@
-/* core/plan.c: from a schedule's row to what a tick does about it. Boundaries are whole seconds and when/ counts in them;
- * rows have microseconds. */
+/* core/plan.c: from a schedule's row to what a tick does about it. Boundaries are whole seconds and
+ * when/ counts in them; rows have microseconds. */
 #include "core/plan.h"
 
 #include "base/arena.h"

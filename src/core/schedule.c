@@ -1,5 +1,6 @@
-/* core/schedule.c: what people do to schedules: put, change, remove, pause, resume, run now. Each is one transaction, or a
- * part of the caller's. Timing is worked out here and stored; the tick only reads it. */
+/* core/schedule.c: what people do to schedules: put, change, remove, pause, resume, run now. Each
+ * is one transaction, or a part of the caller's. Timing is worked out here and stored; the tick
+ * only reads it. */
 #include <alkstore/schedule.h>
 
 #include <string.h>
@@ -170,8 +171,8 @@ static alk_status time_anew(struct edit *edit, const struct content *content, in
     return ALK_OK;
 }
 
-/* Out of quarantine with the timing it had: as after a pause (S142, S143). A spec that is still bad is due at once, for the
- * tick to say so. */
+/* Out of quarantine with the timing it had: as after a pause (S142, S143). A spec that is still bad
+ * is due at once, for the tick to say so. */
 static alk_status time_again(struct edit *edit, const struct alk__row_schedule *row, int64_t now_us,
                              struct timing *timing, alk_error *error) {
     const struct alk__when *when;
@@ -391,7 +392,8 @@ static alk_status pause_in_tx(alk_conn *conn, void *name, alk_error *error) {
     return status;
 }
 
-/* What is due is missed: since it went into quarantine, where it was in one, else since what would have been next (S117). */
+/* What is due is missed: since it went into quarantine, where it was in one, else since what would
+ * have been next (S117). */
 static alk_status resume_row(alk_conn *conn, const struct alk__row_schedule *row, int64_t now_us,
                              alk_error *error) {
     struct alk__specs *specs = NULL;

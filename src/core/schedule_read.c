@@ -1,4 +1,5 @@
-/* core/schedule_read.c: schedules and their ledger as people see them. A row that cannot be read is shown as such (S9). */
+/* core/schedule_read.c: schedules and their ledger as people see them. A row that cannot be read is
+ * shown as such (S9). */
 #include <alkstore/schedule.h>
 
 #include "base/arena.h"
@@ -67,7 +68,8 @@ static alk_schedule_row schedule_of(const struct alk__row_schedule *row) {
                               .unreadable = row->row.unreadable};
 }
 
-/* The rows' memory with what is made of them in it; rows are empty afterwards. NULL: no memory, rows stay. */
+/* The rows' memory with what is made of them in it; rows are empty afterwards. NULL: no memory,
+ * rows stay. */
 static struct alk__rows *keep(struct alk__rows *rows) {
     struct alk__rows *kept = alk__alloc(sizeof(*kept));
 

@@ -1,5 +1,5 @@
-/* core/specs.c: the cache of compiled specs: a hash table whose entries also stand in a list, the one used last in front; the
- * one at its end makes room. */
+/* core/specs.c: the cache of compiled specs: a hash table whose entries also stand in a list, the
+ * one used last in front; the one at its end makes room. */
 #include "core/specs.h"
 
 #include <string.h>

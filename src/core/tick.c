@@ -1,5 +1,6 @@
-/* core/tick.c: one tick: lock what is due, plan it (plan.c), write ledger, jobs and new times, put bad rows aside, and COMMIT
- * behind the fence check. The rows are the truth: a failed tick leaves nothing and the next one reads again (S166, S172). */
+/* core/tick.c: one tick: lock what is due, plan it (plan.c), write ledger, jobs and new times, put
+ * bad rows aside, and COMMIT behind the fence check. The rows are the truth: a failed tick leaves
+ * nothing and the next one reads again (S166, S172). */
 #include "core/tick.h"
 
 #include <string.h>
@@ -55,7 +56,8 @@ struct moves {
     int64_t *last_missed_us;
 };
 
-/* Names the phase, and the schedule where there is one to name, in field and message (S165, S167). */
+/* Names the phase, and the schedule where there is one to name, in field and message (S165,
+ * S167). */
 static alk_status at(alk_error *error, alk_status status, alk_phase phase, const char *name) {
     if (status >= 0)
         return status;
@@ -318,8 +320,8 @@ static alk_status write_plans(struct tick *tick, size_t first, size_t end, alk_e
     return settle_rows(tick, &new, &gaps, &moves, name, error);
 }
 
-/* Writes under a savepoint. What the database refuses as data is taken apart in halves down to the schedules whose fault it
- * is: those are bad (S144). Any other failure is no schedule's fault. */
+/* Writes under a savepoint. What the database refuses as data is taken apart in halves down to the
+ * schedules whose fault it is: those are bad (S144). Any other failure is no schedule's fault. */
 static alk_status write_contained(struct tick *tick, size_t first, size_t end, alk_error *error) {
     alk_error reason = ALK_ERROR_INIT;
 
@@ -516,7 +518,7 @@ alk_status alk__tick(alk_conn *conn, const struct alk__tick_options *options,
     return status < 0 ? alk__wrap(error, status, "tick") : ALK_OK;
 }
 
-alk_status alk__tick_repair(alk_conn *conn, const struct alk__reporter *reporter,
+alk_status alk__tick_repair(alk_conn *conn, const struct alk__reporter *reporter, size_t *ret_count,
                             alk_error *error) {
     struct alk__rows rows = {0};
 
@@ -529,6 +531,8 @@ alk_status alk__tick_repair(alk_conn *conn, const struct alk__reporter *reporter
         event.detail = "next_fire_at was not a time before 2200";
         alk__report(reporter, &event);
     }
+    if (status >= 0)
+        *ret_count = rows.count;
     alk__rows_free(&rows);
     return at(error, status, ALK_PHASE_READ_DUE, NULL);
 }

@@ -1,4 +1,5 @@
-/* core/tick.h: one tick: everything that is due, up to a batch of schedules, in one transaction (S125). */
+/* core/tick.h: one tick: everything that is due, up to a batch of schedules, in one transaction
+ * (S125). */
 #ifndef ALK_CORE_TICK_H
 #define ALK_CORE_TICK_H
 
@@ -24,12 +25,15 @@ struct alk__tick_result {
 
 /* Fires what is due. Not inside a transaction. What happened is reported once it is committed.
  *
- * Returns ALK_OK; ALK_LOST when the lease is not ours any more (S136); < 0 otherwise, phase and, where it is known, subject
- * saying what of it failed (S165, S167). On failure nothing was changed, unless error->is_unknown. */
+ * Returns ALK_OK; ALK_LOST when the lease is not ours any more (S136); < 0 otherwise, phase and,
+ * where it is known, subject saying what of it failed (S165, S167). On failure nothing was changed,
+ * unless error->is_unknown. */
 alk_status alk__tick(alk_conn *conn, const struct alk__tick_options *options,
                      struct alk__tick_result *ret_result, alk_error *error);
 
-/* Finds schedules whose next_fire_at would never become due, and makes them due in quarantine (S145). */
-alk_status alk__tick_repair(alk_conn *conn, const struct alk__reporter *reporter, alk_error *error);
+/* Finds schedules whose next_fire_at would never become due, and makes them due in quarantine
+ * (S145). */
+alk_status alk__tick_repair(alk_conn *conn, const struct alk__reporter *reporter, size_t *ret_count,
+                            alk_error *error);
 
 #endif
