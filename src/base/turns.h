@@ -19,8 +19,8 @@ struct alk__turns {
 enum alk__turn_answer { ALK__TURN_GOT, ALK__TURN_TIMEOUT, ALK__TURN_CLOSED };
 
 int alk__turns_init(struct alk__turns *turns, int count); /* 0 or an errno */
-/* Waits for a place at most timeout_us on the monotonic clock: 0 and below does not wait, INT64_MAX is
- * for ever. A place that was given in time is kept, also when the turns are closed meanwhile. */
+/* Waits for a place at most timeout_us on the monotonic clock: 0 and below does not wait, INT64_MAX
+ * is for ever. A place that was given in time is kept, also when the turns are closed meanwhile. */
 enum alk__turn_answer alk__turns_take(struct alk__turns *turns, int64_t timeout_us);
 void alk__turns_give(struct alk__turns *turns);
 void alk__turns_close(struct alk__turns *turns); /* every waiter gets ALK__TURN_CLOSED */
