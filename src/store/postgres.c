@@ -1,4 +1,5 @@
-/* store/postgres.c: the PostgreSQL driver: its table, its sessions and their transactions. postgres.h lists its other files. */
+/* store/postgres.c: the PostgreSQL driver: its table, its sessions and their transactions.
+ * postgres.h lists its other files. */
 #include "store/postgres.h"
 
 #include <poll.h>
@@ -184,7 +185,8 @@ static bool postgres_is_broken(struct alk__session *opaque) {
     return session->is_broken || PQstatus(session->connection) != CONNECTION_OK;
 }
 
-/* A server that ended an idle connection has said so by now: words and the end of the stream are there to be read. */
+/* A server that ended an idle connection has said so by now: words and the end of the stream are
+ * there to be read. */
 static bool postgres_is_alive(struct alk__session *opaque) {
     struct alk__postgres *session = alk__postgres_of(opaque);
     PGconn *connection = session->connection;

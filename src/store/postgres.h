@@ -1,4 +1,5 @@
-/* store/postgres.h: what the files of the PostgreSQL driver share. Nothing outside postgres*.c includes it.
+/* store/postgres.h: what the files of the PostgreSQL driver share. Nothing outside postgres*.c
+ * includes it.
  *
  *   postgres.c         the driver's table: sessions, transactions, looks at the connection
  *   postgres_connect.c making a connection
@@ -14,7 +15,8 @@
 
 #include "store/driver.h"
 
-/* How the planner is set in the open transaction: statements that join job by id want index scans (ALK__BY_ID). */
+/* How the planner is set in the open transaction: statements that join job by id want index
+ * scans (ALK__BY_ID). */
 enum alk__plan { ALK__PLAN_NORMAL, ALK__PLAN_BY_ID, ALK__PLAN_UNSURE };
 
 struct alk__postgres {
@@ -24,8 +26,8 @@ struct alk__postgres {
     enum alk__plan plan;
     bool is_joined;
     bool is_broken;
-    bool
-        has_commit_in_air; /* a COMMIT was sent and not answered: if the connection breaks now, nobody knows (S36) */
+    /* A COMMIT was sent and not answered: if the connection breaks now, nobody knows (S36). */
+    bool has_commit_in_air;
     alk_error failure; /* what made the open transaction fail */
     char version[32];
     bool is_prepared[ALK__STATEMENT_COUNT];
@@ -56,7 +58,8 @@ alk_status alk__postgres_check_joined(PGconn *connection, alk_error *error);
 
 /* ---- postgres_io.c ---- */
 
-/* Waits for events on a descriptor: what poll() found, 0 past the deadline (CLOCK_MONOTONIC; INT64_MAX = none). */
+/* Waits for events on a descriptor: what poll() found, 0 past the deadline (CLOCK_MONOTONIC;
+ * INT64_MAX = none). */
 short alk__postgres_poll(int fd, short events, int64_t deadline_us);
 
 /* Sends all that is queued, reading meanwhile, so that neither side waits for the other. */
@@ -75,7 +78,8 @@ alk_status alk__postgres_failure(struct alk__postgres *session, const PGresult *
 
 /* ---- postgres_run.c ---- */
 
-/* Sends SQL without parameters in one round trip, in order: begin, limits, commit, rollback, savepoints. */
+/* Sends SQL without parameters in one round trip, in order: begin, limits, commit, rollback,
+ * savepoints. */
 alk_status alk__postgres_control(struct alk__postgres *session, const char *const *sql,
                                  size_t count, alk_error *error);
 alk_status alk__postgres_commit(struct alk__postgres *session, alk_error *error);
@@ -84,7 +88,8 @@ alk_status alk__postgres_run(struct alk__session *session, const struct alk__cal
                              size_t call_count, enum alk__run_mode mode, size_t *ret_failed,
                              alk_error *error);
 
-/* Whether a statement may be sent: not broken, transaction not failed (then with the failure that was first), joined one in order. */
+/* Whether a statement may be sent: not broken, transaction not failed (then with the failure
+ * that was first), joined one in order. */
 alk_status alk__postgres_ready(struct alk__postgres *session, alk_error *error);
 
 /* ---- postgres_values.c ---- */

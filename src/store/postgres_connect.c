@@ -1,4 +1,5 @@
-/* store/postgres_connect.c: makes a connection to PostgreSQL, without blocking, so that an attempt has a deadline of its own.
+/* store/postgres_connect.c: makes a connection to PostgreSQL, without blocking, so that an
+ * attempt has a deadline of its own.
  *
  * No start-up `options=`: old poolers refuse it. What the store needs is an encoding and a name. */
 #include "store/postgres.h"
@@ -17,7 +18,8 @@ static void ignore_notice(void *context, const PGresult *result) {
     (void)result;
 }
 
-/* libpq gives no SQLSTATE of a failed attempt but in its verbose text: "FATAL:  28P01: password ..." */
+/* libpq gives no SQLSTATE of a failed attempt but in its verbose text: "FATAL:  28P01: password
+ * ..." */
 static const char *find_code(const char *text) {
     const char *found = NULL;
 

@@ -1,7 +1,9 @@
-/* store/postgres_io.c: waits on a connection under the client-side deadline, and turns what PostgreSQL says into errors.
+/* store/postgres_io.c: waits on a connection under the client-side deadline, and turns what
+ * PostgreSQL says into errors.
  *
- * libpq cannot cancel without blocking, so a call that takes too long is ended by shutting its socket: the connection is lost, and so
- * is the answer to a COMMIT that was on its way (S36). This works on Unix sockets and behind poolers too (S170). */
+ * libpq cannot cancel without blocking, so a call that takes too long is ended by shutting its
+ * socket: the connection is lost, and so is the answer to a COMMIT that was on its way (S36).
+ * This works on Unix sockets and behind poolers too (S170). */
 #include "store/postgres.h"
 
 #include <errno.h>
@@ -87,7 +89,8 @@ alk_status alk__postgres_result(struct alk__postgres *session, PGresult **ret_re
     return ALK_OK;
 }
 
-/* The details of classes 22 and 23 quote values, which may be anybody's secret; the others are short and say who is in the way. */
+/* The details of classes 22 and 23 quote values, which may be anybody's secret; the others are
+ * short and say who is in the way. */
 static const char *harmless_detail(const PGresult *result, const char *code) {
     const char *detail = PQresultErrorField(result, PG_DIAG_MESSAGE_DETAIL);
 
@@ -97,7 +100,8 @@ static const char *harmless_detail(const PGresult *result, const char *code) {
     return detail;
 }
 
-/* FATAL and PANIC end the connection; as the answer to a COMMIT they may have come before it or after. */
+/* FATAL and PANIC end the connection; as the answer to a COMMIT they may have come before it or
+ * after. */
 static bool is_fatal(const PGresult *result) {
     const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
 

@@ -1,5 +1,5 @@
-/* store/postgres_join.c: when a host's connection may be used (S31b). Looked at before every call: the host uses it in between. All of
- * it is known to libpq without a round trip. */
+/* store/postgres_join.c: when a host's connection may be used (S31b). Looked at before every
+ * call: the host uses it in between. All of it is known to libpq without a round trip. */
 #include "store/postgres.h"
 
 #include <string.h>

@@ -1,8 +1,10 @@
-/* store/postgres_run.c: runs statements on a PostgreSQL connection. What belongs together goes out as one pipeline up to one Sync and
- * takes one round trip: BEGIN, settings, the calls, COMMIT.
+/* store/postgres_run.c: runs statements on a PostgreSQL connection. What belongs together goes
+ * out as one pipeline up to one Sync and takes one round trip: BEGIN, settings, the calls,
+ * COMMIT.
  *
- * On a connection of our own a statement is prepared once under its name; behind a transaction pooler (prepare=off) and on a host's
- * connection it goes unnamed (S28, S31b). Settings are local to the transaction, so a pooler may be in between. */
+ * On a connection of our own a statement is prepared once under its name; behind a transaction
+ * pooler (prepare=off) and on a host's connection it goes unnamed (S28, S31b). Settings are
+ * local to the transaction, so a pooler may be in between. */
 #include "store/postgres.h"
 
 #include <stdlib.h>
@@ -37,7 +39,8 @@ struct trip {
 #define BEGIN_SQL "BEGIN ISOLATION LEVEL READ COMMITTED"
 #define ASYNC_SQL "SELECT pg_catalog.set_config('synchronous_commit', 'off', true)"
 
-/* A plan made while a table was nearly empty is used after it has grown; a job is always found by an index. */
+/* A plan made while a table was nearly empty is used after it has grown; a job is always found
+ * by an index. */
 #define BY_ID_SQL                                                                                  \
     "SELECT pg_catalog.set_config('enable_seqscan', 'off', true), "                                \
     "pg_catalog.set_config('enable_hashjoin', 'off', true), "                                      \
@@ -112,7 +115,8 @@ static void send_call(struct trip *trip, size_t i) {
           PQsendQueryPrepared(connection, name, p->count, p->values, p->lengths, p->formats, 1));
 }
 
-/* Whether all that is written may be lost in a crash: then its commit need not wait for the disk. */
+/* Whether all that is written may be lost in a crash: then its commit need not wait for the
+ * disk. */
 static bool is_async(const struct trip *trip) {
     bool has_write = false;
 
@@ -166,7 +170,8 @@ static alk_status read_rows(PGresult *result, const struct alk__call *call, alk_
     return ALK_OK;
 }
 
-/* A statement prepared before its table was changed, or forgotten by a pooler: a new connection has it right. */
+/* A statement prepared before its table was changed, or forgotten by a pooler: a new connection
+ * has it right. */
 static alk_status renew_prepared(struct alk__postgres *session, const PGresult *result,
                                  alk_status status, alk_error *error) {
     const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
@@ -357,7 +362,8 @@ static alk_status trip_fill(struct trip *trip, alk_error *error) {
     return status;
 }
 
-/* What a failure leaves behind: no rows, no transaction where it was ours to end, and the memory of it where it was not. */
+/* What a failure leaves behind: no rows, no transaction where it was ours to end, and the memory
+ * of it where it was not. */
 static void undo(struct trip *trip, enum alk__run_mode mode, alk_error *error) {
     struct alk__postgres *session = trip->session;
     PGTransactionStatusType state = PQtransactionStatus(session->connection);

@@ -1,5 +1,6 @@
-/* store/postgres_values.c: values in PostgreSQL's binary format, both ways. Binary, because a host's DateStyle or extra_float_digits
- * changes texts, and because it is quicker. Integers are big-endian; times count microseconds from 2000-01-01. */
+/* store/postgres_values.c: values in PostgreSQL's binary format, both ways. Binary, because a
+ * host's DateStyle or extra_float_digits changes texts, and because it is quicker. Integers are
+ * big-endian; times count microseconds from 2000-01-01. */
 #include "store/postgres.h"
 
 #include <ctype.h>
@@ -52,10 +53,9 @@ static const struct type *type_of(char letter) {
 /* No server takes more in one value. */
 #define VALUE_BYTES_MAX ((size_t)0x3FFFFFFF)
 
-#define EPOCH_US INT64_C(946684800000000) /* 2000-01-01 from 1970-01-01 */
-#define FIRST_US                                                                                   \
-    INT64_C(                                                                                       \
-        -211813488000000000) /* the first and the last time that PostgreSQL knows, from 2000-01-01 */
+/* 2000-01-01 from 1970-01-01, and from there the first and the last time that PostgreSQL knows. */
+#define EPOCH_US INT64_C(946684800000000)
+#define FIRST_US INT64_C(-211813488000000000)
 #define LAST_US INT64_C(9223371331199999999)
 
 /* One scalar, or one element of an array. */
@@ -139,7 +139,8 @@ static size_t array_size(const struct alk__value *value, const struct type *type
     return size > VALUE_BYTES_MAX ? VALUE_BYTES_MAX + 1 : size;
 }
 
-/* Dimensions, whether there are nulls, the type, length and first index; then each element with its length, -1 for null. */
+/* Dimensions, whether there are nulls, the type, length and first index; then each element with
+ * its length, -1 for null. */
 static void put_array(char *at, const struct alk__value *value, const struct type *type) {
     at = put_32(at, value->count > 0 ? 1 : 0);
     at = put_32(at, 1);
@@ -243,7 +244,8 @@ static int64_t get_64(const char *at) {
     return (int64_t)be64toh(big);
 }
 
-/* The infinities, and times past the range of int64 from 1970, stop at its ends; INT64_MIN itself means null. */
+/* The infinities, and times past the range of int64 from 1970, stop at its ends; INT64_MIN
+ * itself means null. */
 static struct alk__cell time_cell(int64_t server_us) {
     int64_t us = server_us == INT64_MAX ? INT64_MAX : alk__add_us(server_us, EPOCH_US);
 

@@ -1,6 +1,7 @@
-/* store/postgres_wake.c: wakes by LISTEN and NOTIFY. A watch listens on a connection of its own (S96), is connected step by step, so
- * that nobody waits for it, and asks for one look as soon as it listens: what was committed before that was not heard. What breaks is
- * reported to wake.c, which opens another watch after a pause. */
+/* store/postgres_wake.c: wakes by LISTEN and NOTIFY. A watch listens on a connection of its own
+ * (S96), is connected step by step, so that nobody waits for it, and asks for one look as soon
+ * as it listens: what was committed before that was not heard. What breaks is reported to
+ * wake.c, which opens another watch after a pause. */
 #include "store/wake.h"
 
 #include <inttypes.h>
@@ -22,7 +23,8 @@ struct watch {
     int64_t deadline_us;               /* for getting as far as LISTENING */
 };
 
-/* While connecting, libpq may want to write and may change its descriptor: it is asked this often. */
+/* While connecting, libpq may want to write and may change its descriptor: it is asked this
+ * often. */
 #define CONNECT_LOOK_US (5 * ALK__MS)
 
 struct channel {

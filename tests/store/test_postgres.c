@@ -1,4 +1,5 @@
-/* store/postgres: connecting, statements, transactions and what the server refuses. Lost connections: test_postgres_loss. */
+/* store/postgres: connecting, statements, transactions and what the server refuses. Lost
+ * connections: test_postgres_loss. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -78,7 +79,8 @@ static void a_database_that_is_not_utf8_is_refused(void **state) {
     PQfinish(beside);
 }
 
-/* S168: what may go better by itself is transient, what nobody mends but a person is not. S220: with its SQLSTATE. */
+/* S168: what may go better by itself is transient, what nobody mends but a person is not. S220:
+ * with its SQLSTATE. */
 static void failures_to_connect_are_told_apart(void **state) {
     static const struct {
         const char *user;

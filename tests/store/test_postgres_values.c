@@ -1,4 +1,5 @@
-/* store/postgres_values: what goes out in the binary format is what PostgreSQL understands, and comes back the same. */
+/* store/postgres_values: what goes out in the binary format is what PostgreSQL understands, and
+ * comes back the same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* support/relay.c: see relay.h. One thread polls every socket; a lock protects what the test changes meanwhile. */
+/* support/relay.c: see relay.h. One thread polls every socket; a lock protects what the test
+ * changes meanwhile. */
 #include "support/relay.h"
 
 #include <libpq-fe.h>

@@ -1,5 +1,6 @@
-/* support/relay.h: stands between a client and a PostgreSQL server on a Unix socket, in a thread, and loses what it is told to lose:
- * connections cut, bytes swallowed, an answer that never comes back. */
+/* support/relay.h: stands between a client and a PostgreSQL server on a Unix socket, in a
+ * thread, and loses what it is told to lose: connections cut, bytes swallowed, an answer that
+ * never comes back. */
 #ifndef ALK_TEST_RELAY_H
 #define ALK_TEST_RELAY_H
 
@@ -14,15 +15,17 @@ void relay_stop(struct relay *relay);
 /* The same database through the relay. */
 const char *relay_url(const struct relay *relay);
 
-/* From now on nothing goes through, in either direction, and nobody is told; new connections are taken and get no answer.
- * false: what comes from now on goes through again, what was swallowed is lost. */
+/* From now on nothing goes through, in either direction, and nobody is told; new connections are
+ * taken and get no answer. false: what comes from now on goes through again, what was swallowed
+ * is lost. */
 void relay_hold(struct relay *relay, bool is_held);
 
 /* Cuts every connection now. */
 void relay_cut(struct relay *relay);
 
-/* When the client says words (as it does in a COMMIT) the connection is cut: before they reach the server, or behind them, when the
- * server has answered and before the client hears of it. Once. */
+/* When the client says words (as it does in a COMMIT) the connection is cut: before they reach
+ * the server, or behind them, when the server has answered and before the client hears of it.
+ * Once. */
 void relay_cut_before(struct relay *relay, const char *words);
 void relay_cut_behind(struct relay *relay, const char *words);
 

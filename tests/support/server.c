@@ -12,8 +12,6 @@
 
 #include "support/server.h"
 
-#define WAIT_US (30 * ALK__SECOND)
-
 const char *server_needed(void) {
     const char *url = getenv("ALK_TEST_POSTGRES");
 

@@ -1,5 +1,6 @@
-/* support/server.h: the PostgreSQL server of a test run, spoken to directly, for looking at what the library did and for getting in its
- * way. A test that needs it begins with server_needed(), which skips it where there is no server (S222). */
+/* support/server.h: the PostgreSQL server of a test run, spoken to directly, for looking at what
+ * the library did and for getting in its way. A test that needs it begins with server_needed(),
+ * which skips it where there is no server (S222). */
 #ifndef ALK_TEST_SERVER_H
 #define ALK_TEST_SERVER_H
 
@@ -7,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "store/driver.h"
 
 /* The server's URL; skips the test when there is none. */
@@ -21,10 +23,13 @@ void server_do(PGconn *connection, const char *format, ...) ALK_PRINTF(2, 3);
 /* The number that SQL gives. */
 int64_t server_number(PGconn *connection, const char *format, ...) ALK_PRINTF(2, 3);
 
-/* Waits until SQL gives the number; fails the test after 30 s. */
+#define WAIT_US (30 * ALK__SECOND)
+
+/* Waits until SQL gives the number; fails the test after WAIT_US. */
 void server_wait(PGconn *connection, int64_t number, const char *format, ...) ALK_PRINTF(3, 4);
 
-/* Settings for the driver alone, without a store; statements can be given other texts. The schema has no tables. */
+/* Settings for the driver alone, without a store; statements can be given other texts. The
+ * schema has no tables. */
 struct server_settings {
     struct alk__settings settings;
     struct alk__arena arena;

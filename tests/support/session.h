@@ -1,4 +1,5 @@
-/* support/session.h: a session of the PostgreSQL driver, without a store, and a plain connection beside it. */
+/* support/session.h: a session of the PostgreSQL driver, without a store, and a plain connection
+ * beside it. */
 #ifndef ALK_TEST_SESSION_H
 #define ALK_TEST_SESSION_H
 
@@ -29,7 +30,8 @@ alk_status session_run(struct session *session, const char *sql, enum alk__run_m
 /* The number that SQL gives inside the session; a failure fails the test. */
 int64_t session_number(struct session *session, const char *sql);
 
-/* Gives SQL to the first statement with (and without) these flags, and runs it with null parameters. */
+/* Gives SQL to the first statement with (and without) these flags, and runs it with null
+ * parameters. */
 alk_status session_run_flagged(struct session *session, unsigned with, unsigned without,
                                const char *sql, enum alk__run_mode mode);
 
