@@ -343,9 +343,9 @@ alk_status alk__json_check(const char *what, struct alk__text text, size_t maxim
     if (text.length > maximum)
         return alk__fail(error, ALK_INVALID, "%s is %s bytes, above the limit of %s", what,
                          alk__number_of(text.length).text, alk__number_of(maximum).text);
-    if (!alk__utf8_is_valid(text.bytes, text.length, &wrong_at))
+    if (!alk__utf8_is_valid(reader.text.bytes, text.length, &wrong_at))
         return alk__fail(error, ALK_INVALID, "%s %s at column %zu", what,
-                         text.bytes[wrong_at] == '\0' ? "has a NUL byte" : "is not UTF-8",
+                         reader.text.bytes[wrong_at] == '\0' ? "has a NUL byte" : "is not UTF-8",
                          wrong_at + 1);
     return read_text(&reader) ? ALK_OK : fail(what, &reader, error);
 }

@@ -136,7 +136,7 @@ static alk_status look(struct alk__watch *watch, bool *ret_called, int64_t *ret_
                        alk_error *error) {
     bool is_written;
     bool is_gone;
-    int64_t version;
+    int64_t version = 0;
 
     take_events(watch->inotify, &is_written, &is_gone);
     if (is_gone || !alk__driver_sqlite.is_alive(watch->session))

@@ -35,6 +35,7 @@ static const struct shape seconds = {0, 59, ""}, hours = {0, 23, ""}, days = {1,
                           month = {1, 12, months}, weekday = {0, 6, weekdays},
                           years = {1990, 2101, ""};
 
+ALK_PRINTF(3, 4)
 static void add(char *text, size_t size, const char *format, ...) {
     size_t length = strlen(text);
     va_list arguments;
