@@ -121,6 +121,7 @@ void *sql_handle(struct scene *scene) {
     return private->handle;
 }
 
+ALK_PRINTF(2, 0)
 static bool run(struct scene *scene, const char *format, va_list arguments) {
     struct alk__buffer text = ALK__BUFFER_INIT((size_t)1 << 20);
     void *handle = sql_handle(scene);
