@@ -1,19 +1,25 @@
-/* store/mask.c: a URL as people may see it: no password in it, in whatever form it was written (S2). */
+/* store/mask.c: a URL as people may see it: no password in it, in whatever form it was written
+ * (S2). */
 #include <string.h>
 
 #include "store/store.h"
 
 #define MASKED_MAX ((size_t)16 << 10)
 
+/* Whether what stands before the '=' at end is a key for a password: password, sslpassword. libpq's
+ * own form has blanks. */
 static bool ends_in_password(const char *start, const char *end) {
     static const char word[] = "password";
     size_t length = sizeof(word) - 1;
 
+    while (end > start && end[-1] == ' ')
+        end--;
     return (size_t)(end - start) >= length && strncasecmp(end - length, word, length) == 0;
 }
 
-/* Where the value of a password ends: a quoted one at its quote. */
+/* Where the value of a password ends: a quoted one behind its quote. */
 static const char *skip_value(const char *at) {
+    at += strspn(at, " ");
     if (*at != '\'')
         return at + strcspn(at, "& \t\n");
     for (at++; *at != '\0' && *at != '\''; at++) {
@@ -23,7 +29,8 @@ static const char *skip_value(const char *at) {
     return *at == '\'' ? at + 1 : at;
 }
 
-/* The password of user:password@: from the first colon behind "//" to the last @ of the authority. */
+/* The password of user:password@: from the first colon behind "//" to the last @ of the authority.
+ */
 static bool find_user_password(const char *url, const char **ret_start, const char **ret_end) {
     const char *authority = strstr(url, "://");
 

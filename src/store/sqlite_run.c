@@ -1,4 +1,5 @@
-/* store/sqlite_run.c: runs statements of the table on a SQLite handle: prepared once a connection, bound, stepped. */
+/* store/sqlite_run.c: runs statements of the table on a SQLite handle: prepared once a connection,
+ * bound, stepped. */
 #include <string.h>
 
 #include "base/error.h"
@@ -216,6 +217,28 @@ static alk_status run_elements(struct alk__session *session,
     return status;
 }
 
+/* All or nothing, as on PostgreSQL, where it is one statement: inside a transaction several runs
+ * stand under a savepoint. */
+static alk_status run_whole(struct alk__session *session,
+                            const struct alk__sqlite_statement *statement,
+                            const struct alk__call *call, alk_error *error) {
+    bool is_guarded =
+        sqlite3_get_autocommit(session->handle) == 0 && statement->count * element_count(call) > 1;
+    int code = SQLITE_OK;
+
+    if (is_guarded)
+        code = sqlite3_exec(session->handle, "SAVEPOINT alk_run", NULL, NULL, NULL);
+    if (code != SQLITE_OK)
+        return alk__sqlite_fail(session, code, error);
+    alk_status status = run_elements(session, statement, call, error);
+    if (!is_guarded || sqlite3_get_autocommit(session->handle) != 0)
+        return status;
+    code = sqlite3_exec(session->handle,
+                        status < 0 ? "ROLLBACK TO alk_run; RELEASE alk_run" : "RELEASE alk_run",
+                        NULL, NULL, NULL);
+    return status >= 0 && code != SQLITE_OK ? alk__sqlite_fail(session, code, error) : status;
+}
+
 alk_status alk__sqlite_run(struct alk__session *session, const struct alk__call *calls,
                            size_t call_count, enum alk__run_mode mode, size_t *ret_failed,
                            alk_error *error) {
@@ -232,7 +255,7 @@ alk_status alk__sqlite_run(struct alk__session *session, const struct alk__call 
     if (status >= 0)
         status = prepare(session, calls->statement, &statement, error);
     if (status >= 0)
-        status = run_elements(session, statement, calls, error);
+        status = run_whole(session, statement, calls, error);
     if (status >= 0)
         return ALK_OK;
     if (was_in_tx && sqlite3_get_autocommit(session->handle) != 0)

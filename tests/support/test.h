@@ -1,4 +1,5 @@
-/* support/test.h: how the tests of store, core and loops are written: one body, run once on each engine.
+/* support/test.h: how the tests of store, core and loops are written: one body, run once on each
+ * engine.
  *
  *     #include "support/test.h"
  *
@@ -20,15 +21,17 @@
  *         return RUN_SCENES(argc, argv, tests, NULL);
  *     }
  *
- * The names of the tests are "sqlite: a_stale_stamp_is_refused" and "postgres: ..."; an argument of the program is a pattern
- * for them ("sqlite:*"). Each test has a fresh store of its own (S225): a file in a folder of its own, or a schema of its
- * own in the database that ALK_TEST_POSTGRES names; without that the test is skipped (S222), with
- * ALK_TEST_REQUIRE=postgres it fails (S224). ALK_TEST_KEEP=1 keeps what a failed test leaves, and names it.
+ * The names of the tests are "sqlite: a_stale_stamp_is_refused" and "postgres: ..."; an argument of
+ * the program is a pattern for them ("sqlite:*"). Each test has a fresh store of its own (S225): a
+ * file in a folder of its own, or a schema of its own in the database that ALK_TEST_POSTGRES names;
+ * without that the test is skipped (S222), with ALK_TEST_REQUIRE=postgres it fails (S224).
+ * ALK_TEST_KEEP=1 keeps what a failed test leaves, and names it.
  *
- * Time: on SQLite the store has scene->clock, which stands still; on PostgreSQL the server's rules. scene_pass lets time pass
- * on both: there all times in the tables move into the past. scene_now asks the store. Random numbers repeat.
- * Never sleep: wait_until(condition) looks every millisecond for at most 30 s. Faults: support/fault.h.
- * Another process: spawn runs a role of this program anew (fork and exec), as fast as a thread and with nothing shared. */
+ * Time: on SQLite the store has scene->clock, which stands still; on PostgreSQL the server's rules.
+ * scene_pass lets time pass on both: there all times in the tables move into the past. scene_now
+ * asks the store. Random numbers repeat. Never sleep: wait_until(condition) looks every millisecond
+ * for at most 30 s. Faults: support/fault.h. Another process: spawn runs a role of this program
+ * anew (fork and exec), as fast as a thread and with nothing shared. */
 #ifndef ALK_TEST_SUPPORT_TEST_H
 #define ALK_TEST_SUPPORT_TEST_H
 
@@ -96,8 +99,9 @@ struct scene_test {
 
 /* ---- processes ---- */
 
-/* What spawn runs in a process of its own. The scene has folder, url, engine, clock and random as they were there, and no
- * store: scene_open makes one. The result is the exit code; no assert_*: fail by an exit code. */
+/* What spawn runs in a process of its own. The scene has folder, url, engine, clock and random as
+ * they were there, and no store: scene_open makes one. The result is the exit code; no assert_*:
+ * fail by an exit code. */
 typedef int role_fn(struct scene *scene, const char *argument);
 
 struct role { /* a list of them ends with {NULL, NULL} */
@@ -107,7 +111,8 @@ struct role { /* a list of them ends with {NULL, NULL} */
 
 pid_t spawn(struct scene *scene, const char *role, const char *argument);
 
-/* Waits for it: its exit code, 128 + the signal that killed it. After 60 s it is killed and the test fails. */
+/* Waits for it: its exit code, 128 + the signal that killed it. After 60 s it is killed and the
+ * test fails. */
 int reap(pid_t child);
 
 #define RUN_SCENES(argc, argv, tests, roles)                                                       \
@@ -134,8 +139,8 @@ int64_t scene_now(struct scene *scene);
 
 /* ---- SQL of one's own, for looking and tampering ---- */
 
-/* Runs SQL on a connection that is no part of the library. Tables are written alk_job; on PostgreSQL that becomes job in the
- * test's schema. What fails fails the test. */
+/* Runs SQL on a connection that is no part of the library. Tables are written alk_job; on
+ * PostgreSQL that becomes job in the test's schema. What fails fails the test. */
 void sql(struct scene *scene, const char *format, ...) ALK_PRINTF(2, 3);
 
 /* The one number of a query (a boolean is 0 or 1, null is INT64_MIN). */
@@ -153,7 +158,7 @@ void *sql_handle(struct scene *scene);
 /* ---- looking ---- */
 
 #define expect(scene, status, call) expect_at((scene), (status), (call), #call, __FILE__, __LINE__)
-#define ok(scene, call) expect((scene), ALK_OK, call)
+#define ok(scene, call) expect_at((scene), ALK_OK, (call), #call, __FILE__, __LINE__)
 void expect_at(struct scene *scene, alk_status wanted, alk_status got, const char *call,
                const char *file, int line);
 
