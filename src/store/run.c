@@ -435,6 +435,10 @@ alk_store *alk__conn_store(alk_conn *conn) {
     return conn->store;
 }
 
+const char *alk__conn_version(alk_conn *conn) {
+    return conn->store->driver->version(conn->session);
+}
+
 bool alk__conn_is_joined(const alk_conn *conn) {
     return conn->is_joined;
 }

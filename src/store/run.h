@@ -74,6 +74,7 @@ void alk__conn_set_deadline(alk_conn *conn, int64_t monotonic_us);
 void alk__conn_set_call_limit(alk_conn *conn, int64_t limit_us);
 
 alk_store *alk__conn_store(alk_conn *conn);
+const char *alk__conn_version(alk_conn *conn); /* of the engine, "SQLite 3.40.1" */
 bool alk__conn_is_joined(const alk_conn *conn);
 /* Broken: thrown away at put; every further call fails with ALK_AGAIN. */
 bool alk__conn_is_broken(const alk_conn *conn);
