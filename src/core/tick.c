@@ -320,7 +320,8 @@ static alk_status write_plans(struct tick *tick, size_t first, size_t end, alk_e
     return settle_rows(tick, &new, &gaps, &moves, name, error);
 }
 
-/* Writes under a savepoint. What the database refuses as data is taken apart in halves down to the
+/* Writes under a savepoint. What is refused as data, by the database or because its
+ * queue takes no payload of that size, is taken apart in halves down to the
  * schedules whose fault it is: those are bad (S144). Any other failure is no schedule's fault. */
 static alk_status write_contained(struct tick *tick, size_t first, size_t end, alk_error *error) {
     alk_error reason = ALK_ERROR_INIT;
@@ -333,7 +334,7 @@ static alk_status write_contained(struct tick *tick, size_t first, size_t end, a
     status = write_plans(tick, first, end, &reason);
     if (status >= 0)
         return at(error, alk__savepoint_release(tick->conn, error), ALK_PHASE_ADVANCE, NULL);
-    if (status != ALK_DATA) {
+    if (status != ALK_DATA && status != ALK_INVALID) {
         if (error != NULL)
             *error = reason;
         return status;

@@ -88,25 +88,20 @@ static void become_leader(struct alk__scheduler *scheduler, int64_t asked_us) {
     report(scheduler, ALK_LEVEL_INFO, "leader elected", ++elections, NULL);
 }
 
-/* Looks before it bids: a look takes no lock, on SQLite a bid does. */
 static alk_status bid(struct alk__scheduler *scheduler, int64_t *ret_wait_us, alk_error *error) {
     const alk_scheduler_options *options = &scheduler->options;
+    int64_t asked_us = alk__monotonic_us();
     alk_lease lease;
 
-    alk_status status = alk_lease_get(scheduler->conn, options->lease_name, &lease, error);
-    int64_t asked_us = alk__monotonic_us();
-    if (status == ALK_ABSENT) {
-        status = alk_lease_acquire(scheduler->conn, options->lease_name, scheduler->owner,
-                                   options->ttl_us, &lease, error);
-        if (status == ALK_OK) {
-            scheduler->lease = lease;
-            become_leader(scheduler, asked_us);
-            return ALK_OK;
-        }
-    }
+    alk_status status = alk_lease_acquire(scheduler->conn, options->lease_name, scheduler->owner,
+                                          options->ttl_us, &lease, error);
     if (status < 0)
         return at(error, status, ALK_PHASE_RENEW);
-    return stand_by(scheduler, &lease, ret_wait_us, error);
+    if (status == ALK_HELD)
+        return stand_by(scheduler, &lease, ret_wait_us, error);
+    scheduler->lease = lease;
+    become_leader(scheduler, asked_us);
+    return ALK_OK;
 }
 
 /* ---- leading ---- */

@@ -14,7 +14,7 @@ struct scene_private {
     bool is_set_up;
     void *handle; /* of sql() */
     char text[4096];
-    char times[8][64];
+    char times[8][96];
     int next_time;
 };
 
