@@ -294,13 +294,6 @@ static size_t times_of_day(const struct spec *spec, int times[DAY]) {
     return count;
 }
 
-size_t slow_times_of_day(const char *spec) {
-    static int times[DAY];
-    struct spec parts = split(spec);
-
-    return times_of_day(&parts, times);
-}
-
 /* ---- moments ---- */
 
 struct moments {

@@ -31,7 +31,4 @@ enum slow_fold { SLOW_AUTO, SLOW_FIRST, SLOW_LAST, SLOW_BOTH };
 size_t slow_boundaries(const char *spec, const struct slow_zone *zone, bool is_gap_skipped,
                        enum slow_fold fold, int64_t from_s, int64_t to_s, int64_t **ret_times);
 
-/* How many times of a day match. */
-size_t slow_times_of_day(const char *spec);
-
 #endif
