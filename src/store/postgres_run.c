@@ -362,21 +362,26 @@ static alk_status trip_fill(struct trip *trip, alk_error *error) {
     return status;
 }
 
-/* What a failure leaves behind: no rows, no transaction where it was ours to end, and the memory
- * of it where it was not. */
-static void undo(struct trip *trip, enum alk__run_mode mode, alk_error *error) {
-    struct alk__postgres *session = trip->session;
-    PGTransactionStatusType state = PQtransactionStatus(session->connection);
-
+static void free_rows(const struct trip *trip) {
     for (size_t i = 0; i < trip->call_count; i++)
         if (trip->calls[i].rows != NULL)
             alk__rows_free(trip->calls[i].rows);
+}
+
+/* What a failure leaves behind: no transaction where it was ours to end, and the memory of it where
+ * it was not (S33). */
+static void undo(struct alk__postgres *session, enum alk__run_mode mode, bool is_sent,
+                 alk_error *error) {
+    PGTransactionStatusType state = PQtransactionStatus(session->connection);
+
     if (session->is_broken || state == PQTRANS_IDLE)
         return;
-    if (mode != ALK__RUN_PLAIN)
+    if (mode == ALK__RUN_COMMIT || (mode == ALK__RUN_OWN && is_sent))
         alk__postgres_rollback(session, NULL);
-    else if (state == PQTRANS_INERROR && session->failure.status >= 0)
+    else if (is_sent && state == PQTRANS_INERROR) {
+        alk__wrap(error, error->status, "the transaction is aborted");
         session->failure = *error;
+    }
 }
 
 alk_status alk__postgres_run(struct alk__session *opaque, const struct alk__call *calls,
@@ -393,16 +398,19 @@ alk_status alk__postgres_run(struct alk__session *opaque, const struct alk__call
         status = trip_fill(&trip, &ours);
     if (status >= 0)
         status = trip_open(&trip, &ours);
-    if (status >= 0) {
+    bool is_sent = status >= 0;
+    if (is_sent) {
         send_calls(&trip, mode);
         status = trip_close(&trip, was_nonblocking, &failed, &ours);
     }
-    if (status < 0)
-        undo(&trip, mode, &ours);
     alk__arena_free(&trip.arena);
-    if (status < 0 && ret_failed != NULL)
+    if (status >= 0)
+        return status;
+    undo(session, mode, is_sent, &ours);
+    free_rows(&trip);
+    if (ret_failed != NULL)
         *ret_failed = failed;
-    if (status < 0 && error != NULL)
+    if (error != NULL)
         *error = ours;
     return status;
 }

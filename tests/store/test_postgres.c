@@ -265,6 +265,20 @@ static void the_last_calls_take_the_commit_with_them(void **state) {
     session_close(&s);
 }
 
+static void calls_that_should_commit_a_failed_transaction_end_it(void **state) {
+    struct session s;
+
+    (void)state;
+    session_open(&s);
+    assert_int_equal(session_begin(&s), ALK_OK);
+    assert_int_equal(session_run(&s, "SELECT 1 / 0", ALK__RUN_PLAIN), ALK_DATA);
+    assert_int_equal(session_run_three(&s, s.count, ALK__RUN_COMMIT, NULL), ALK_DATA);
+    assert_string_equal(s.error.engine_code, "22012");
+    assert_false(driver->is_in_tx(s.session));
+    assert_int_equal(session_notes(&s), 0);
+    session_close(&s);
+}
+
 static void begin_calls_and_commit_are_one_round_trip(void **state) {
     struct session s;
 
@@ -436,6 +450,7 @@ int main(void) {
         cmocka_unit_test(one_failure_undoes_all_and_is_named),
         cmocka_unit_test(a_failing_commit_is_named_and_its_outcome_known),
         cmocka_unit_test(the_last_calls_take_the_commit_with_them),
+        cmocka_unit_test(calls_that_should_commit_a_failed_transaction_end_it),
         cmocka_unit_test(begin_calls_and_commit_are_one_round_trip),
         cmocka_unit_test(much_goes_both_ways_at_once),
         cmocka_unit_test(an_error_is_the_servers_words_with_their_code),
