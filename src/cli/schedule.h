@@ -1,0 +1,14 @@
+/* cli/schedule.h: how schedules are shown; shared by the files schedule_*.c. */
+#ifndef ALK_CLI_SCHEDULE_H
+#define ALK_CLI_SCHEDULE_H
+
+#include "cli/command.h"
+
+/* "no schedule 'nightly'", ALK_ABSENT. */
+alk_status alk__schedule_absent(const char *name, alk_error *error);
+
+/* Reads a schedule and says when it fires next: a line, or the whole as JSON. */
+alk_status alk__schedule_print_next(const struct alk__arguments *arguments, alk_conn *conn,
+                                    const char *name, alk_error *error);
+
+#endif
