@@ -90,7 +90,7 @@ static void periods_that_are_none_are_refused(void **state) {
     assert_refused("@every 999999999w", "too long to count in microseconds at column 8");
     assert_refused("@every 6h/6h", "the phase is not shorter than the period at column 11");
     assert_refused("@every 6h/", "a number and a unit are missing, as in 1h30m at column 11");
-    assert_refused("@every 6h/1h/1h", "no such unit (w, d, h, m, s, ms) at column 13");
+    assert_refused("@every 6h/1h/1h", "a number is missing at column 13");
     assert_refused("@every 6h/500ms",
                    "@every counts whole seconds at column 14 (the shortest period is 1s)");
     assert_refused("CRON_TZ=UTC @every 5m", "CRON_TZ= stands only before cron fields at column 13 "
