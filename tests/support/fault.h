@@ -1,15 +1,18 @@
-/* support/fault.h: makes a store's statements fail on demand, and counts them (run.h, the fault seam).
+/* support/fault.h: makes a store's statements fail on demand, and counts them (run.h, the fault
+ * seam).
  *
  *     struct faults faults;
  *
  *     faults_install(&faults, scene->store);
- *     faults_add(&faults, "job_claim", 2, ALK__BEFORE, ALK_AGAIN);   // the second from now, without effect
- *     faults_add(&faults, NULL, 5, ALK__AFTER, ALK_AGAIN);           // the fifth step of all, its answer lost
+ *     faults_add(&faults, "job_claim", 2, ALK__BEFORE, ALK_AGAIN);   // the second from now,
+ * without effect faults_add(&faults, NULL, 5, ALK__AFTER, ALK_AGAIN);           // the fifth step
+ * of all, its answer lost
  *     ...
  *     assert_int_equal(faults_count(&faults, "job_claim"), 2);
  *     faults_remove(&faults);
  *
- * Names are those of the table and "begin", "commit", "rollback", "savepoint", "release", "rollback_to". */
+ * Names are those of the table and "begin", "commit", "rollback", "savepoint", "release",
+ * "rollback_to". */
 #ifndef ALK_TEST_SUPPORT_FAULT_H
 #define ALK_TEST_SUPPORT_FAULT_H
 
@@ -20,7 +23,8 @@
 #define FAULTS_MAX 64
 #define FAULT_NAMES_MAX 256
 
-/* Does what it likes (kill a connection, change a row by another one) and returns what the step returns. */
+/* Does what it likes (kill a connection, change a row by another one) and returns what the step
+ * returns. */
 typedef alk_status fault_fn(void *context, alk_error *error);
 
 struct planned_fault {

@@ -18,7 +18,8 @@ struct scene_private {
     int next_time;
 };
 
-/* The handle of sql(), opened by the first use; the schema of a PostgreSQL scene goes with the last. */
+/* The handle of sql(), opened by the first use; the schema of a PostgreSQL scene goes with the
+ * last. */
 void sql_close(struct scene *scene);
 void sql_drop_schema(struct scene *scene);
 

@@ -1,4 +1,5 @@
-/* support/sql.c: SQL of a test's own, beside the library: what a person with psql or the sqlite3 shell could do. */
+/* support/sql.c: SQL of a test's own, beside the library: what a person with psql or the sqlite3
+ * shell could do. */
 #include <stdlib.h>
 
 #if ALK_WITH_POSTGRES

@@ -203,7 +203,7 @@ static void next_goes_on_at_every_second_of_a_change(void **state) {
 
 static int read_zones(void **state) {
     (void)state;
-    return alk__zones_new(NULL, &zones, NULL);
+    return alk__zones_new(PINNED_ZONES, &zones, NULL);
 }
 
 static int forget_zones(void **state) {

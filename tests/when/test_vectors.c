@@ -198,7 +198,7 @@ static void each_backlog_is_caught_up(void **state) {
 
 static int read_zones(void **state) {
     (void)state;
-    return alk__zones_new(NULL, &zones, NULL);
+    return alk__zones_new(PINNED_ZONES, &zones, NULL);
 }
 
 static int forget_zones(void **state) {
