@@ -1,5 +1,5 @@
-/* fuzz_duration: any bytes are read as a duration and as a time. What is accepted is written and read
- * back as the same. */
+/* fuzz_duration: any bytes are read as a duration and as a time. What is accepted is written and
+ * read back as the same. */
 #include <stdlib.h>
 
 #include "base/duration.h"

@@ -1,5 +1,5 @@
-/* fuzz_json: any bytes go through the JSON check. What is accepted is accepted inside an array too; a
- * refusal has one line of UTF-8; any bytes written as a string are JSON. */
+/* fuzz_json: any bytes go through the JSON check. What is accepted is accepted inside an array too;
+ * a refusal has one line of UTF-8; any bytes written as a string are JSON. */
 #include <stdlib.h>
 #include <string.h>
 
