@@ -309,18 +309,21 @@ static void a_run_by_hand_moves_nothing(struct scene *scene) {
 /* S120: while a run by hand is not committed, a tick of the same schedule does not wait for it. */
 static void a_run_by_hand_holds_up_no_tick(struct scene *scene) {
     struct ticker ticker;
+    alk_store *store;
     alk_conn *other;
 
     put(scene, "often", "@every 10s");
     make_due(scene, "often", 0);
     ticker_start(scene, &ticker);
-    ok(scene, alk_conn_get(scene->store, &other, &scene->error));
+    ok(scene, scene_open(scene, NULL, &store));
+    ok(scene, alk_conn_get(store, &other, &scene->error));
     ok(scene, alk_begin(other, &scene->error));
     ok(scene, alk_schedule_fire(other, "often", NULL, &scene->error));
     ok(scene, ticker_tick(scene, &ticker));
     assert_int_equal(ticker.result.fired, 1);
     ok(scene, alk_commit(other, &scene->error));
     alk_conn_put(other);
+    alk_close(store);
     assert_int_equal(job_count(scene, "often"), 2);
     ticker_end(&ticker);
 }
