@@ -2,6 +2,7 @@
 #include "base/duration.h"
 #include "support/fault.h"
 #include "support/schedules.h"
+#include <sqlite3.h>
 
 static int64_t time_number(struct scene *scene, const char *expression, const char *from) {
     return sql_number(scene,
@@ -11,7 +12,8 @@ static int64_t time_number(struct scene *scene, const char *expression, const ch
                       expression, from);
 }
 
-/* S118, S119: a job says which schedule and which boundary it is of, and expires counted from that boundary. */
+/* S118, S119: a job says which schedule and which boundary it is of, and expires counted from
+ * that boundary. */
 static void a_job_carries_schedule_and_boundary(struct scene *scene) {
     alk_schedule schedule = ALK_SCHEDULE_INIT;
     struct ticker ticker;
@@ -58,7 +60,8 @@ static void a_job_carries_schedule_and_boundary(struct scene *scene) {
     ticker_end(&ticker);
 }
 
-/* S118, S127: a boundary that is in the ledger never fires again, whatever becomes of the row and the job. */
+/* S118, S127: a boundary that is in the ledger never fires again, whatever becomes of the row
+ * and the job. */
 static void a_boundary_in_the_ledger_never_fires_again(struct scene *scene) {
     struct ticker ticker;
 
@@ -70,8 +73,9 @@ static void a_boundary_in_the_ledger_never_fires_again(struct scene *scene) {
 
     sql(scene, "DELETE FROM alk_job");
     for (int i = 0; i < 2; i++) { /* by the row's last_fire_at, and by the ledger alone */
-        sql(scene, "UPDATE alk_schedule SET next_fire_at = (SELECT min(fire_at) FROM "
-                   "alk_schedule_event)%s",
+        sql(scene,
+            "UPDATE alk_schedule SET next_fire_at = (SELECT min(fire_at) FROM "
+            "alk_schedule_event)%s",
             i == 0 ? "" : ", last_fire_at = NULL");
         ok(scene, ticker_tick(scene, &ticker));
         assert_int_equal(ticker.result.seen, 1);
@@ -83,8 +87,8 @@ static void a_boundary_in_the_ledger_never_fires_again(struct scene *scene) {
     ticker_end(&ticker);
 }
 
-/* S125, S166, S172: whichever step of a tick fails, with its effect or without, the boundary has a job and the row has moved, or
- * neither; and the next tick leaves exactly one. */
+/* S125, S166, S172: whichever step of a tick fails, with its effect or without, the boundary has
+ * a job and the row has moved, or neither; and the next tick leaves exactly one. */
 static void a_tick_is_all_or_nothing_at_every_step(struct scene *scene) {
     static const enum alk__fault_moment moments[] = {ALK__BEFORE, ALK__AFTER};
     struct ticker ticker;
@@ -121,11 +125,13 @@ static void a_tick_is_all_or_nothing_at_every_step(struct scene *scene) {
             assert_int_equal(ledger_count(scene, "often", "fired"), 1);
         }
     }
-    assert_true(failed >= 16); /* begin, due, savepoint, fired, enqueue, ledger, advance, ..., commit */
+    assert_true(failed >=
+                16); /* begin, due, savepoint, fired, enqueue, ledger, advance, ..., commit */
     ticker_end(&ticker);
 }
 
-/* S126: a tick leaves nothing that it saw due at its now: on time, long overdue, off its grid, bad, or quarantined. */
+/* S126: a tick leaves nothing that it saw due at its now: on time, long overdue, off its grid,
+ * bad, or quarantined. */
 static void nothing_that_was_seen_is_due_afterwards(struct scene *scene) {
     struct ticker ticker;
 
@@ -154,15 +160,15 @@ static void nothing_that_was_seen_is_due_afterwards(struct scene *scene) {
     ticker_end(&ticker);
 }
 
-/* S126: next_fire_at is written by hand too: what fires is a boundary, never the time that stands there. */
+/* S126: next_fire_at is written by hand too: what fires is a boundary, never the time that
+ * stands there. */
 static void a_time_written_by_hand_is_no_boundary(struct scene *scene) {
     struct ticker ticker;
 
     put(scene, "often", "@every 10s");
     make_due(scene, "often", 20 * ALK__SECOND);
     int64_t boundary_us = time_number(scene, "next_fire_at", "alk_schedule");
-    sql(scene, "UPDATE alk_schedule SET next_fire_at = %s",
-        sql_time(scene, boundary_us + 1));
+    sql(scene, "UPDATE alk_schedule SET next_fire_at = %s", sql_time(scene, boundary_us + 1));
     ticker_start(scene, &ticker);
     ok(scene, ticker_tick(scene, &ticker));
     assert_int_equal(time_number(scene, "min(fire_at)", "alk_schedule_event"),
@@ -181,8 +187,8 @@ static alk_status tick_elsewhere(void *context, alk_error *error) {
     ok(scene, scene_open(scene, NULL, &store));
     ok(scene, alk_conn_get(store, &scene->conn, &scene->error));
     ticker = (struct ticker){0};
-    ok(scene, alk_lease_acquire(scene->conn, "another", "test", ALK__DAY, &ticker.lease,
-                                &scene->error));
+    ok(scene,
+       alk_lease_acquire(scene->conn, "another", "test", ALK__DAY, &ticker.lease, &scene->error));
     ok(scene, alk__specs_new(8, &ticker.specs, &scene->error));
     ticker.options = (struct alk__tick_options){&ticker.lease, ticker.specs, NULL, 500};
     ok(scene, ticker_tick(scene, &ticker));
@@ -213,7 +219,8 @@ static void two_ticks_at_once_share_the_work(struct scene *scene) {
     ticker_end(&ticker);
 }
 
-/* S127: a row that somebody moves without a lock, between its read and its write, makes the whole tick go back. */
+/* S127: a row that somebody moves without a lock, between its read and its write, makes the
+ * whole tick go back. */
 static alk_status move_by_hand(void *context, alk_error *error) {
     struct alk__rows rows = {0};
     struct scene *scene = context;
@@ -241,8 +248,8 @@ static void a_row_that_changed_meanwhile_undoes_the_tick(struct scene *scene) {
     ticker_end(&ticker);
 }
 
-/* S129: of many due boundaries the newest 64 fire, or as many as the schedule says, in the order of time; then it goes on at
- * the first one after now, in the same phase. */
+/* S129: of many due boundaries the newest 64 fire, or as many as the schedule says, in the order
+ * of time; then it goes on at the first one after now, in the same phase. */
 static void the_newest_boundaries_fire_in_order_of_time(struct scene *scene) {
     struct ticker ticker;
 
@@ -269,7 +276,8 @@ static void the_newest_boundaries_fire_in_order_of_time(struct scene *scene) {
     ticker_end(&ticker);
 }
 
-/* S129, S130: what was missed is one line and one warning with name, count, first and last; the newest of it fires. */
+/* S129, S130: what was missed is one line and one warning with name, count, first and last; the
+ * newest of it fires. */
 static void missed_boundaries_are_counted_and_told(struct scene *scene) {
     struct ticker ticker;
     alk_schedule_history history;
@@ -277,7 +285,8 @@ static void missed_boundaries_are_counted_and_told(struct scene *scene) {
     put(scene, "hourly", "@every 1h");
     make_due(scene, "hourly", 5 * ALK__HOUR);
     sql(scene, "UPDATE alk_schedule SET anchor_at = %s, next_fire_at = %s",
-        sql_time(scene, scene_now(scene) / ALK__SECOND * ALK__SECOND - 305 * ALK__MINUTE - ALK__DAY),
+        sql_time(scene,
+                 scene_now(scene) / ALK__SECOND * ALK__SECOND - 305 * ALK__MINUTE - ALK__DAY),
         sql_time(scene, scene_now(scene) / ALK__SECOND * ALK__SECOND - 305 * ALK__MINUTE));
     ticker_start(scene, &ticker);
     ok(scene, ticker_tick(scene, &ticker));
@@ -337,7 +346,8 @@ static void late_ticks_stay_in_phase(struct scene *scene) {
     ticker_end(&ticker);
 }
 
-/* S132, S133: batch after batch in the order of next_fire_at and id; a backlog of one delays none of the same tick. */
+/* S132, S133: batch after batch in the order of next_fire_at and id; a backlog of one delays
+ * none of the same tick. */
 static void due_rows_are_taken_in_batches_and_in_order(struct scene *scene) {
     static const size_t seen[] = {3, 3, 1, 0};
     struct ticker ticker;
@@ -359,38 +369,118 @@ static void due_rows_are_taken_in_batches_and_in_order(struct scene *scene) {
         assert_int_equal(ticker.result.seen, seen[i]);
     }
     const char *order = sql_text(
-        scene, scene->engine == ALK_ENGINE_SQLITE
-                   ? "SELECT group_concat(name, ' ') FROM (SELECT s.name FROM alk_job j JOIN "
-                     "alk_schedule s ON s.id = j.schedule_id GROUP BY s.name ORDER BY min(j.id))"
-                   : "SELECT string_agg(name, ' ' ORDER BY m) FROM (SELECT s.name, min(j.id) AS m "
-                     "FROM alk_job j JOIN alk_schedule s ON s.id = j.schedule_id GROUP BY s.name) x");
+        scene,
+        scene->engine == ALK_ENGINE_SQLITE
+            ? "SELECT group_concat(name, ' ') FROM (SELECT s.name FROM alk_job j JOIN "
+              "alk_schedule s ON s.id = j.schedule_id GROUP BY s.name ORDER BY min(j.id))"
+            : "SELECT string_agg(name, ' ' ORDER BY m) FROM (SELECT s.name, min(j.id) AS m "
+              "FROM alk_job j JOIN alk_schedule s ON s.id = j.schedule_id GROUP BY s.name) x");
     assert_string_equal(order, "s6 s0 s1 s2 s3 s4 s5");
     ticker_end(&ticker);
 }
 
-/* S134: a tick finds what is due by the index alone, and with nothing due it writes nothing. */
+/* The statement as it stands in its file, without its parameters. */
+static const char *statement_text(struct scene *scene, const char *name) {
+    static char text[8192];
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s/sql/%s/%s.sql", ALK_TEST_SOURCE_DIR,
+             scene->engine == ALK_ENGINE_SQLITE ? "sqlite" : "postgres", name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t length = fread(text, 1, sizeof(text) - 1, file);
+    fclose(file);
+    text[length] = '\0';
+    for (char *at = text; *at != '\0'; at++) {
+        if ((*at == '?' || *at == '$') && at[1] >= '1' && at[1] <= '9')
+            memcpy(at, "10", 2);
+        if (strncmp(at, "alk.", 4) == 0)
+            at[3] = '_';
+    }
+    return text;
+}
+
+/* How the engine goes about it, in its own words. */
+static const char *plan_of(struct scene *scene, const char *statement) {
+    static char plan[8192];
+    struct alk__buffer sql_ = ALK__BUFFER_INIT(16384);
+
+    plan[0] = '\0';
+    alk__buffer_addf(&sql_, "%s %s",
+                     scene->engine == ALK_ENGINE_SQLITE ? "EXPLAIN QUERY PLAN"
+                                                        : "EXPLAIN (FORMAT JSON)",
+                     statement_text(scene, statement));
+    if (scene->engine == ALK_ENGINE_SQLITE) {
+        sqlite3_stmt *query;
+        assert_int_equal(sqlite3_prepare_v2(sql_handle(scene), sql_.bytes, -1, &query, NULL),
+                         SQLITE_OK);
+        while (sqlite3_step(query) == SQLITE_ROW) {
+            size_t length = strlen(plan);
+            snprintf(plan + length, sizeof(plan) - length, "%s\n",
+                     (const char *)sqlite3_column_text(query, 3));
+        }
+        sqlite3_finalize(query);
+    } else {
+        snprintf(plan, sizeof(plan), "%s", sql_text(scene, "%s", sql_.bytes));
+    }
+    alk__buffer_release(&sql_);
+    return plan;
+}
+
+static void make_100000(struct scene *scene) {
+    if (scene->engine == ALK_ENGINE_SQLITE)
+        sql(scene, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 99999)"
+                   " INSERT INTO alk_schedule (name, spec, queue, payload, anchor_at, next_fire_at,"
+                   " created_at) SELECT 'n' || i, spec, queue, payload, anchor_at,"
+                   " next_fire_at + i, created_at FROM n, alk_schedule; ANALYZE");
+    else
+        sql(scene, "INSERT INTO alk_schedule (name, spec, queue, payload, anchor_at, next_fire_at,"
+                   " created_at) SELECT 'n' || i, spec, queue, payload, anchor_at,"
+                   " next_fire_at + i * interval '1 s', created_at"
+                   " FROM generate_series(1, 99999) i, alk_schedule; ANALYZE alk_schedule");
+}
+
+static int64_t timed_tick(struct scene *scene, struct ticker *ticker) {
+    int64_t started_us = alk__monotonic_us();
+
+    ok(scene, ticker_tick(scene, ticker));
+    return alk__monotonic_us() - started_us;
+}
+
+static int64_t shorter(int64_t left, int64_t right) {
+    return left < right ? left : right;
+}
+
+/* S134: among 100,000 schedules a tick with nothing due looks into the index, writes nothing,
+ * and can take less than 2 ms. */
 static void with_nothing_due_a_tick_looks_into_an_index(struct scene *scene) {
+    static const char *const statements[] = {"tick_due", "schedule_soonest"};
     struct ticker ticker;
     struct faults faults;
-    const char *plan;
 
-    put(scene, "often", "@every 10s");
+    put(scene, "often", "@every 365d");
+    make_100000(scene);
     ticker_start(scene, &ticker);
+    for (size_t i = 0; i < 2; i++) {
+        const char *plan = plan_of(scene, statements[i]);
+        assert_contains(plan, "schedule_due");
+        assert_null(strstr(plan, "Seq Scan"));
+        assert_null(strstr(plan, "SCAN s\n"));
+        assert_null(strstr(plan, "TEMP B-TREE"));
+        assert_null(strstr(plan, "\"Sort\""));
+    }
+
     faults_install(&faults, scene->store);
     ok(scene, ticker_tick(scene, &ticker));
     assert_int_equal(ticker.result.seen, 0);
-    assert_int_equal(faults_count(&faults, "tick_advance"), 0);
-    assert_int_equal(faults_count(&faults, "savepoint"), 0);
-    assert_int_equal(faults_count(&faults, "commit"), 0);
+    assert_int_equal(faults_count(&faults, NULL), 3);
+    assert_int_equal(faults_count(&faults, "begin"), 1);
+    assert_int_equal(faults_count(&faults, "tick_due"), 1);
+    assert_int_equal(faults_count(&faults, "rollback"), 1);
     faults_remove(&faults);
-    if (scene->engine == ALK_ENGINE_SQLITE) {
-        plan = sql_text(scene, "EXPLAIN QUERY PLAN SELECT s.id FROM alk_schedule s WHERE "
-                               "s.paused_at IS NULL AND s.done_at IS NULL AND s.spec_version <= 1 "
-                               "AND s.next_fire_at <= 1 ORDER BY s.next_fire_at, s.id LIMIT 500");
-        (void)plan;
-        assert_int_equal(
-            sql_number(scene, "SELECT count(*) FROM alk_meta"), 1);
-    }
+
+    int64_t best_us = INT64_MAX;
+    wait_until((best_us = shorter(best_us, timed_tick(scene, &ticker))) < 2 * ALK__MS);
     ticker_end(&ticker);
 }
 
@@ -428,7 +518,8 @@ static void all_lines_of_a_tick_are_of_one_time(struct scene *scene) {
     ticker_end(&ticker);
 }
 
-/* S136: a lease that is over when the tick commits undoes it, whoever holds it then; the row is as it was. */
+/* S136: a lease that is over when the tick commits undoes it, whoever holds it then; the row is
+ * as it was. */
 static alk_status end_lease(void *context, alk_error *error) {
     struct scene *scene = context;
 
@@ -470,8 +561,8 @@ static void a_tick_under_anothers_lease_is_undone(struct scene *scene) {
     expect(scene, ALK_LOST, ticker_tick(scene, &ticker));
     assert_int_equal(job_count(scene, "often"), 0);
     alk_lease other;
-    ok(scene, alk_lease_acquire(scene->conn, "scheduler", "other", ALK__HOUR, &other,
-                                &scene->error));
+    ok(scene,
+       alk_lease_acquire(scene->conn, "scheduler", "other", ALK__HOUR, &other, &scene->error));
     expect(scene, ALK_LOST, ticker_tick(scene, &ticker));
     assert_int_equal(job_count(scene, "often"), 0);
     ticker.lease = other;
@@ -480,7 +571,8 @@ static void a_tick_under_anothers_lease_is_undone(struct scene *scene) {
     ticker_end(&ticker);
 }
 
-/* A row of a newer version is left alone (schedules.md, part 8), and a one-shot is done once it fired. */
+/* A row of a newer version is left alone (schedules.md, part 8), and a one-shot is done once it
+ * fired. */
 static void newer_rows_are_left_alone_and_one_shots_are_done(struct scene *scene) {
     struct ticker ticker;
 

@@ -70,9 +70,10 @@ void make_due(struct scene *scene, const char *name, int64_t back_us) {
     int64_t due_us = now_us - now_us % ALK__SECOND - back_us;
 
     sql(scene,
-        "UPDATE alk_schedule SET anchor_at = %s, next_fire_at = %s, last_fire_at = NULL"
-        " WHERE name = '%s'",
-        sql_time(scene, due_us - ALK__DAY), sql_time(scene, due_us), name);
+        "UPDATE alk_schedule SET anchor_at = %s, created_at = %s, next_fire_at = %s,"
+        " last_fire_at = NULL WHERE name = '%s'",
+        sql_time(scene, due_us - ALK__DAY), sql_time(scene, due_us - ALK__DAY),
+        sql_time(scene, due_us), name);
 }
 
 int64_t schedule_number(struct scene *scene, const char *name, const char *column) {
