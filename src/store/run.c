@@ -259,10 +259,11 @@ static alk_status under_savepoint(alk_conn *conn, alk_tx_fn function, void *cont
     if (status < 0)
         return status;
     alk_status answer = function(conn, context, error);
-    if (answer >= 0) {
+    if (answer >= 0)
         status = alk__savepoint_release(conn, error);
-        return status < 0 ? status : answer;
-    }
+    if (answer >= 0 && status >= 0)
+        return answer;
+    answer = answer < 0 ? answer : status;
     if (!is_in_tx(conn))
         conn->savepoints = 0;
     else if (alk__savepoint_rollback(conn, NULL) < 0)

@@ -1,0 +1,635 @@
+/* core/settle: what becomes of a claimed job, and who may say so. */
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "core/job.h"
+#include "support/fault.h"
+#include "support/jobs.h"
+
+static alk_job_list get(struct scene *scene, int64_t id) {
+    alk_job_list list;
+
+    ok(scene, alk_job_get(scene->conn, id, &list, &scene->error));
+    return list;
+}
+
+static alk_settle_answer settle_with_error(struct scene *scene, alk_settlement settlement,
+                                           alk_outcome outcome, const char *error) {
+    settlement.error = error;
+    return settle_one(scene, settlement, outcome);
+}
+
+/* ---- outcomes ---- */
+
+/* S56, S70: a job that is done can be read as done, with when. */
+static void a_done_job_is_kept_as_done(struct scene *scene) {
+    int64_t id = put_job(scene, "mail");
+    int64_t before = scene_now(scene);
+
+    assert_int_equal(settle_one(scene, take_one(scene, "mail", "w"), ALK_DONE), ALK_SETTLED);
+    assert_int_equal(count_rows(scene, "alk_job", "1 = 1"), 0);
+    alk_job_list list = get(scene, id);
+    assert_int_equal(list.jobs[0].state, ALK_JOB_DONE);
+    assert_true(list.jobs[0].finished_at_us >= before);
+    assert_true(list.jobs[0].claimed_at_us >= before);
+    alk_job_list_free(&list);
+    check_store(scene);
+}
+
+/* The result goes with the done row (S66, S67: only under the current claim). */
+static void a_result_is_kept_with_the_done_job(struct scene *scene) {
+    int64_t id = put_job(scene, "mail");
+    alk_settlement settlement = take_one(scene, "mail", "w");
+
+    settlement.result = "{\"sent\": 3}";
+    settlement.stamp++;
+    assert_int_equal(settle_one(scene, settlement, ALK_DONE), ALK_SETTLE_LOST);
+    settlement.stamp--;
+    assert_int_equal(settle_one(scene, settlement, ALK_DONE), ALK_SETTLED);
+    alk_job_list list = get(scene, id);
+    assert_string_equal(list.jobs[0].result, "{\"sent\": 3}");
+    alk_job_list_free(&list);
+}
+
+/* A queue that keeps nothing keeps nothing (S56). */
+static void a_queue_may_keep_no_done_jobs(struct scene *scene) {
+    int64_t id = put_job(scene, "mail");
+    alk_job_list list;
+
+    sql(scene, scene->engine == ALK_ENGINE_SQLITE
+                   ? "INSERT INTO alk_queue (name, keep_done) VALUES ('mail', 0)"
+                   : "INSERT INTO alk_queue (name, keep_done) VALUES ('mail', interval '0')");
+    assert_int_equal(settle_one(scene, take_one(scene, "mail", "w"), ALK_DONE), ALK_SETTLED);
+    expect(scene, ALK_ABSENT, alk_job_get(scene->conn, id, &list, &scene->error));
+}
+
+/* S71, S72: a retry waits for the back-off, between half and the whole of base * 2^(attempt - 1). */
+static void a_retry_waits_for_its_back_off(struct scene *scene) {
+    int64_t id = put_job(scene, "mail");
+
+    for (int attempt = 1; attempt <= 3; attempt++) {
+        alk_settlement settlement = take_one(scene, "mail", "w");
+        int64_t before = scene_now(scene);
+        assert_int_equal(settle_with_error(scene, settlement, ALK_RETRY, "no"), ALK_SETTLED);
+        int64_t after = scene_now(scene);
+        int64_t whole = ALK__SECOND << (attempt - 1);
+        alk_job_list list = get(scene, id);
+        assert_int_equal(list.jobs[0].state, ALK_JOB_DELAYED);
+        assert_int_equal(list.jobs[0].attempt, attempt);
+        assert_in_range(list.jobs[0].run_at_us, before + whole / 2, after + whole);
+        alk_job_list_free(&list);
+        scene_pass(scene, ALK__MINUTE);
+    }
+}
+
+/* S71: base and cap are the queue's where it has them. */
+static void back_off_is_the_queues(struct scene *scene) {
+    int64_t id = put_job(scene, "mail");
+
+    sql(scene, scene->engine == ALK_ENGINE_SQLITE
+                   ? "INSERT INTO alk_queue (name, backoff_base, backoff_cap) VALUES ('mail', "
+                     "600000000, 900000000)"
+                   : "INSERT INTO alk_queue (name, backoff_base, backoff_cap) VALUES ('mail', "
+                     "interval '10 min', interval '15 min')");
+    sql(scene, "UPDATE alk_job SET attempt = 9999, max_attempts = 2000000");
+    int64_t before = scene_now(scene);
+    /* S73: attempt 10,000 gives the cap. */
+    settle_with_error(scene, take_one(scene, "mail", "w"), ALK_UNAVAILABLE, "down");
+    alk_job_list list = get(scene, id);
+    assert_in_range(list.jobs[0].run_at_us, before + 15 * ALK__MINUTE / 2,
+                    scene_now(scene) + 15 * ALK__MINUTE);
+    alk_job_list_free(&list);
+}
+
+/* S72: a thousand jobs that fail together do not come back in the same second. */
+static void jobs_that_fail_together_come_back_apart(struct scene *scene) {
+    alk_settlement settlements[1000];
+    alk_settle_answer answers[1000];
+
+    put_jobs(scene, "mail", 1000);
+    sql(scene, "UPDATE alk_job SET attempt = 9");
+    alk_job_list list = take_jobs(scene, "mail", 1000, "w");
+    for (size_t i = 0; i < 1000; i++)
+        settlements[i] = (alk_settlement){.id = list.jobs[i].id,
+                                          .stamp = list.jobs[i].stamp,
+                                          .worker = "w",
+                                          .outcome = ALK_RETRY,
+                                          .delay_us = ALK_NO_TIME};
+    alk_job_list_free(&list);
+    ok(scene, alk_settle(scene->conn, settlements, 1000, answers, &scene->error));
+    assert_true(sql_number(scene,
+                           scene->engine == ALK_ENGINE_SQLITE
+                               ? "SELECT count(DISTINCT run_at / 1000000) FROM alk_job"
+                               : "SELECT count(DISTINCT date_trunc('second', run_at)) FROM alk_job") >
+                100);
+}
+
+/* S74: a delay of the handler's own counts instead of the back-off, and the attempt counts. */
+static void a_delay_of_the_handler_counts_instead(struct scene *scene) {
+    int64_t id = put_job(scene, "mail");
+    alk_settlement settlement = take_one(scene, "mail", "w");
+    int64_t before = scene_now(scene);
+
+    settlement.delay_us = ALK__HOUR;
+    assert_int_equal(settle_one(scene, settlement, ALK_RETRY), ALK_SETTLED);
+    alk_job_list list = get(scene, id);
+    assert_in_range(list.jobs[0].run_at_us, before + ALK__HOUR, scene_now(scene) + ALK__HOUR);
+    assert_int_equal(list.jobs[0].attempt, 1);
+    alk_job_list_free(&list);
+
+    alk_settle_answer answer;
+    settlement.outcome = ALK_RETRY;
+    settlement.delay_us = 3651 * ALK__DAY;
+    expect(scene, ALK_INVALID, alk_settle(scene->conn, &settlement, 1, &answer, &scene->error));
+    settlement.delay_us = -1;
+    expect(scene, ALK_INVALID, alk_settle(scene->conn, &settlement, 1, &answer, &scene->error));
+}
+
+/* S71: without attempts left a retry is death. */
+static void a_retry_without_attempts_left_is_dead(struct scene *scene) {
+    alk_enqueue_options options = ALK_ENQUEUE_OPTIONS_INIT;
+    int64_t id;
+
+    options.max_attempts = 2;
+    ok(scene, alk_enqueue(scene->conn, "mail", "1", 1, &options, &id, &scene->error));
+    settle_with_error(scene, take_one(scene, "mail", "w"), ALK_RETRY, "first");
+    scene_pass(scene, ALK__MINUTE);
+    assert_int_equal(settle_with_error(scene, take_one(scene, "mail", "w"), ALK_RETRY, "second"),
+                     ALK_SETTLED);
+    alk_job_list list = get(scene, id);
+    assert_int_equal(list.jobs[0].state, ALK_JOB_DEAD);
+    assert_string_equal(list.jobs[0].reason, "attempts_exhausted");
+    assert_int_equal(list.jobs[0].attempt, 2);
+    assert_contains(list.jobs[0].errors, "\"error\":\"first\"");
+    assert_contains(list.jobs[0].errors, "\"error\":\"second\"");
+    alk_job_list_free(&list);
+    check_store(scene);
+}
+
+/* S53: dead whatever the budget. */
+static void dead_is_dead_whatever_the_budget(struct scene *scene) {
+    int64_t id = put_job(scene, "mail");
+
+    assert_int_equal(settle_with_error(scene, take_one(scene, "mail", "w"), ALK_DEAD, "never"),
+                     ALK_SETTLED);
+    alk_job_list list = get(scene, id);
+    assert_int_equal(list.jobs[0].state, ALK_JOB_DEAD);
+    assert_string_equal(list.jobs[0].reason, "failed");
+    assert_contains(list.jobs[0].errors, "{\"attempt\":1,\"at\":\"2");
+    alk_job_list_free(&list);
+}
+
+/* S81: a payload that means nothing to its handler. */
+static void an_undecodable_payload_is_dead(struct scene *scene) {
+    int64_t id = put_job(scene, "mail");
+
+    settle_with_error(scene, take_one(scene, "mail", "w"), ALK_UNDECODABLE, "no such field");
+    alk_job_list list = get(scene, id);
+    assert_int_equal(list.jobs[0].state, ALK_JOB_DEAD);
+    assert_string_equal(list.jobs[0].reason, "undecodable");
+    alk_job_list_free(&list);
+}
+
+/* S75: a release gives the job back with its attempt, at once, without a line in errors. */
+static void a_release_spends_no_attempt(struct scene *scene) {
+    int64_t id = put_job(scene, "mail");
+
+    assert_int_equal(settle_one(scene, take_one(scene, "mail", "w"), ALK_RELEASE), ALK_SETTLED);
+    alk_job_list list = take_jobs(scene, "mail", 1, "other");
+    assert_int_equal(list.jobs[0].id, id);
+    assert_int_equal(list.jobs[0].attempt, 1);
+    assert_string_equal(list.jobs[0].errors, "[]");
+    alk_job_list_free(&list);
+}
+
+/* S55: whatever the outcome, a job whose cancel was asked for ends as cancelled, and the answer says so. */
+static void a_cancel_wins_over_every_outcome(struct scene *scene) {
+    static const alk_outcome outcomes[] = {ALK_DONE, ALK_RETRY, ALK_DEAD, ALK_UNAVAILABLE,
+                                           ALK_RELEASE};
+
+    for (size_t i = 0; i < sizeof(outcomes) / sizeof(outcomes[0]); i++) {
+        int64_t id = put_job(scene, "mail");
+        alk_settlement settlement = take_one(scene, "mail", "w");
+        sql(scene, "UPDATE alk_job SET cancel_requested_at = claimed_at");
+        assert_int_equal(settle_one(scene, settlement, outcomes[i]), ALK_SETTLE_CANCELLED);
+        assert_int_equal(state_of(scene, id), ALK_JOB_CANCELLED);
+    }
+    check_store(scene);
+}
+
+/* ---- errors ---- */
+
+/* S52: the text of every attempt is kept, the last ten of them, in order. */
+static void the_last_ten_errors_are_kept(struct scene *scene) {
+    int64_t id = put_job(scene, "mail");
+    char text[32];
+
+    for (int attempt = 1; attempt <= 13; attempt++) {
+        alk_settlement settlement = take_one(scene, "mail", "w");
+        snprintf(text, sizeof(text), "error %d \"\\", attempt);
+        settlement.delay_us = 0;
+        assert_int_equal(settle_with_error(scene, settlement, ALK_RETRY, text), ALK_SETTLED);
+    }
+    alk_job_list list = get(scene, id);
+    const char *at = list.jobs[0].errors;
+    assert_null(strstr(at, "error 3 "));
+    for (int attempt = 4; attempt <= 13; attempt++) {
+        snprintf(text, sizeof(text), "\"error\":\"error %d \\\"\\\\\"}", attempt);
+        at = strstr(at, text);
+        assert_non_null(at);
+    }
+    assert_string_equal(at + strlen(text), "]");
+    alk_job_list_free(&list);
+}
+
+/* S52: cut to 4 KiB between characters, what is no UTF-8 replaced. */
+static void an_error_text_is_cut_between_characters(struct scene *scene) {
+    char text[5001];
+    int64_t id = put_job(scene, "mail");
+
+    text[0] = 'x';
+    for (size_t i = 1; i + 1 < sizeof(text); i += 2)
+        memcpy(text + i, "\xC3\xA9", 2);
+    text[1] = '\xFF';
+    text[2] = 'y';
+    text[sizeof(text) - 1] = '\0';
+    settle_with_error(scene, take_one(scene, "mail", "w"), ALK_DEAD, text);
+    alk_job_list list = get(scene, id);
+    const char *kept = strstr(list.jobs[0].errors, "\"error\":\"");
+    assert_non_null(kept);
+    kept += strlen("\"error\":\"");
+    size_t length = strlen(kept) - strlen("\"}]");
+    assert_in_range(length, 4093, 4096);
+    assert_memory_equal(kept, "x\xEF\xBF\xBDy\xC3\xA9", 7);
+    assert_memory_equal(kept + length - 2, "\xC3\xA9", 2);
+    alk_job_list_free(&list);
+}
+
+/* S52, S9: errors that are no array any more do not hold up the job. */
+static void spoilt_errors_are_begun_anew(struct scene *scene) {
+    int64_t id = put_job(scene, "mail");
+
+    sql(scene, "UPDATE alk_job SET errors = '\"spoilt\"'");
+    settle_with_error(scene, take_one(scene, "mail", "w"), ALK_DEAD, "new");
+    alk_job_list list = get(scene, id);
+    assert_memory_equal(list.jobs[0].errors, "[{\"attempt\":1,", 14);
+    alk_job_list_free(&list);
+}
+
+/* ---- who may settle ---- */
+
+/* S49, S69, S76: another stamp or another worker changes nothing. */
+static void only_the_current_claim_may_settle(struct scene *scene) {
+    int64_t id = put_job(scene, "mail");
+    alk_settlement mine = take_one(scene, "mail", "w");
+
+    for (int outcome = ALK_DONE; outcome <= ALK_UNDECODABLE; outcome++) {
+        alk_settlement forged = mine;
+        forged.worker = "somebody";
+        assert_int_equal(settle_one(scene, forged, (alk_outcome)outcome), ALK_SETTLE_LOST);
+        forged = mine;
+        forged.stamp--;
+        assert_int_equal(settle_one(scene, forged, (alk_outcome)outcome), ALK_SETTLE_LOST);
+    }
+    assert_int_equal(state_of(scene, id), ALK_JOB_RUNNING);
+    assert_int_equal(settle_one(scene, mine, ALK_DONE), ALK_SETTLED);
+    assert_int_equal(settle_one(scene, mine, ALK_DONE), ALK_SETTLE_LOST);
+}
+
+/* S49: after the lapse nothing is settled, whether or not somebody took the job. */
+static void a_lapsed_claim_settles_nothing(struct scene *scene) {
+    int64_t id = put_job(scene, "mail");
+    alk_settlement old = take_one(scene, "mail", "w");
+
+    scene_pass(scene, 31 * ALK__SECOND);
+    for (int outcome = ALK_DONE; outcome <= ALK_UNDECODABLE; outcome++)
+        assert_int_equal(settle_one(scene, old, (alk_outcome)outcome), ALK_SETTLE_LAPSED);
+    assert_int_equal(state_of(scene, id), ALK_JOB_READY);
+
+    /* S69: the same worker's next claim of it makes the old stamp worthless. */
+    alk_settlement next = take_one(scene, "mail", "w");
+    assert_int_equal(settle_one(scene, old, ALK_DONE), ALK_SETTLE_LOST);
+    assert_int_equal(settle_one(scene, next, ALK_DONE), ALK_SETTLED);
+}
+
+/* S51: each of many has its own answer, in the caller's order. */
+static void each_of_many_has_its_answer(struct scene *scene) {
+    alk_settlement s[6];
+    alk_settle_answer answers[6];
+
+    put_jobs(scene, "mail", 5);
+    s[0] = take_one(scene, "mail", "w");
+    scene_pass(scene, 31 * ALK__SECOND);
+    alk_settlement lapsed = s[0];
+    put_job_at(scene, "mail", ALK_NO_TIME, 1);
+    s[1] = take_one(scene, "mail", "w");
+    s[2] = s[1];
+    s[2].stamp -= 7;
+    s[3] = (alk_settlement){.id = 99999, .stamp = 1, .worker = "w", .delay_us = ALK_NO_TIME};
+    s[4] = s[1];
+    s[0] = s[1];
+    s[1] = lapsed;
+    s[0].outcome = ALK_RETRY;
+    s[1].outcome = s[2].outcome = s[3].outcome = ALK_DONE;
+    ok(scene, alk_settle(scene->conn, s, 4, answers, &scene->error));
+    assert_int_equal(answers[0], ALK_SETTLED);
+    assert_int_equal(answers[1], ALK_SETTLE_LAPSED);
+    assert_int_equal(answers[2], ALK_SETTLE_LOST);
+    assert_int_equal(answers[3], ALK_SETTLE_LOST);
+}
+
+/* S51: a row that somebody's open transaction holds is answered at once as locked, the others are
+ * settled; when it is free it can be settled. */
+static void a_locked_row_is_left_for_later(struct scene *scene) {
+    alk_settlement s[3];
+    alk_settle_answer answers[3];
+
+    put_jobs(scene, "mail", 3);
+    for (size_t i = 0; i < 3; i++)
+        s[i] = take_one(scene, "mail", "w");
+    s[2].outcome = ALK_RETRY;
+    sql(scene, "BEGIN");
+    sql(scene, "SELECT id FROM alk_job WHERE id <> %lld FOR UPDATE", (long long)s[1].id);
+    alk__conn_set_call_limit(scene->conn, 20 * ALK__SECOND);
+    ok(scene, alk_settle(scene->conn, s, 3, answers, &scene->error));
+    assert_int_equal(answers[0], ALK_SETTLE_LOCKED);
+    assert_int_equal(answers[1], ALK_SETTLED);
+    assert_int_equal(answers[2], ALK_SETTLE_LOCKED);
+
+    /* the same inside a transaction of the caller's, which stays usable */
+    ok(scene, alk_begin(scene->conn, &scene->error));
+    assert_int_equal(settle_one(scene, s[0], ALK_DONE), ALK_SETTLE_LOCKED);
+    put_job(scene, "other");
+    ok(scene, alk_commit(scene->conn, &scene->error));
+    sql(scene, "ROLLBACK");
+    assert_int_equal(settle_one(scene, s[0], ALK_DONE), ALK_SETTLED);
+    assert_int_equal(settle_one(scene, s[2], ALK_RETRY), ALK_SETTLED);
+    check_store(scene);
+}
+
+/* ---- one bad row ---- */
+
+static void refuse_done_of(struct scene *scene, int64_t id) {
+    if (scene->engine == ALK_ENGINE_POSTGRES)
+        sql(scene, "ALTER TABLE alk_job_done ADD CHECK (id <> %lld)", (long long)id);
+    else
+        sql(scene,
+            "CREATE TRIGGER refuse BEFORE INSERT ON alk_job_done WHEN new.id = %lld BEGIN"
+            " SELECT raise(ABORT, 'refused'); END",
+            (long long)id);
+}
+
+static void settle_around_a_refused_one(struct scene *scene) {
+    enum { COUNT = 40 };
+    alk_settlement s[COUNT];
+    alk_settle_answer answers[COUNT];
+
+    put_jobs(scene, "mail", COUNT);
+    alk_job_list list = take_jobs(scene, "mail", COUNT, "w");
+    for (size_t i = 0; i < COUNT; i++)
+        s[i] = (alk_settlement){.id = list.jobs[i].id,
+                                .stamp = list.jobs[i].stamp,
+                                .worker = "w",
+                                .outcome = i % 3 == 0 ? ALK_RETRY : ALK_DONE,
+                                .delay_us = ALK_NO_TIME};
+    alk_job_list_free(&list);
+    refuse_done_of(scene, s[17].id);
+    ok(scene, alk_settle(scene->conn, s, COUNT, answers, &scene->error));
+    for (size_t i = 0; i < COUNT; i++)
+        assert_int_equal(answers[i], i == 17 ? ALK_SETTLE_REFUSED : ALK_SETTLED);
+    assert_int_equal(state_of(scene, s[17].id), ALK_JOB_RUNNING);
+}
+
+/* A row that the database refuses does not spoil the rest of its batch. */
+static void a_refused_row_does_not_spoil_the_rest(struct scene *scene) {
+    settle_around_a_refused_one(scene);
+    check_store(scene);
+}
+
+/* S33: nor does it on SQLite inside a transaction of the caller's. */
+static void a_refused_row_leaves_the_callers_transaction(struct scene *scene) {
+    ok(scene, alk_begin(scene->conn, &scene->error));
+    put_job(scene, "first");
+    /* the tampering connection cannot write beside an open transaction: the trigger goes in before */
+    ok(scene, alk_commit(scene->conn, &scene->error));
+    put_jobs(scene, "mail", 3);
+    alk_settlement s[3];
+    alk_settle_answer answers[3];
+    for (size_t i = 0; i < 3; i++)
+        s[i] = take_one(scene, "mail", "w");
+    refuse_done_of(scene, s[1].id);
+    ok(scene, alk_begin(scene->conn, &scene->error));
+    put_job(scene, "host");
+    ok(scene, alk_settle(scene->conn, s, 3, answers, &scene->error));
+    assert_int_equal(answers[0], ALK_SETTLED);
+    assert_int_equal(answers[1], ALK_SETTLE_REFUSED);
+    assert_int_equal(answers[2], ALK_SETTLED);
+    ok(scene, alk_commit(scene->conn, &scene->error));
+    assert_int_equal(count_rows(scene, "alk_job", "queue = 'host'"), 1);
+}
+
+/* ---- all or nothing ---- */
+
+static void claim_three(struct scene *scene, alk_settlement s[3]) {
+    alk_job_list list = take_jobs(scene, "mail", 3, "w");
+
+    for (size_t i = 0; i < 3; i++)
+        s[i] = (alk_settlement){.id = list.jobs[i].id,
+                                .stamp = list.jobs[i].stamp,
+                                .worker = "w",
+                                .outcome = i == 0 ? ALK_DONE : i == 1 ? ALK_RETRY : ALK_DEAD,
+                                .delay_us = ALK_NO_TIME};
+    alk_job_list_free(&list);
+}
+
+/* S32: whichever step of a settle fails, either nothing is settled and the status says so, or all of it is. */
+static void a_failing_step_settles_all_or_nothing(struct scene *scene) {
+    for (int nth = 1, is_over = 0; !is_over; nth++) {
+        alk_settlement s[4];
+        alk_settle_answer answers[4];
+        struct faults faults;
+
+        sql(scene, "DELETE FROM alk_job");
+        put_jobs(scene, "mail", 3);
+        claim_three(scene, s);
+        s[3] = s[0];
+        s[3].stamp--; /* so that a question why is asked too */
+        faults_install(&faults, scene->store);
+        faults_add(&faults, NULL, nth, ALK__BEFORE, ALK_FAILED);
+        alk_status st = alk_settle(scene->conn, s, 4, answers, &scene->error);
+        is_over = faults_happened(&faults) == 0;
+        faults_remove(&faults);
+        assert_int_equal(count_rows(scene, "alk_job", "lease_until IS NULL"), st == ALK_OK ? 1 : 0);
+        assert_int_equal(count_rows(scene, "alk_job", "1 = 1"), st == ALK_OK ? 1 : 3);
+        if (st == ALK_OK)
+            assert_int_equal(answers[3], is_over ? ALK_SETTLE_LOST : ALK_SETTLE_LOCKED);
+    }
+    check_store(scene);
+}
+
+/* S33: in a caller's transaction on SQLite a settle that fails leaves nothing behind, whichever step failed. */
+static void a_failing_step_leaves_the_callers_transaction(struct scene *scene) {
+    for (int nth = 1, is_over = 0; !is_over; nth++) {
+        alk_settlement s[4];
+        alk_settle_answer answers[4];
+        struct faults faults;
+
+        sql(scene, "DELETE FROM alk_job");
+        put_jobs(scene, "mail", 3);
+        claim_three(scene, s);
+        s[3] = s[0];
+        s[3].stamp--;
+        ok(scene, alk_begin(scene->conn, &scene->error));
+        put_job(scene, "host");
+        faults_install(&faults, scene->store);
+        faults_add(&faults, NULL, nth, ALK__BEFORE, ALK_FAILED);
+        alk_status st = alk_settle(scene->conn, s, 4, answers, &scene->error);
+        is_over = faults_happened(&faults) == 0;
+        faults_remove(&faults);
+        ok(scene, alk_commit(scene->conn, &scene->error));
+        assert_int_equal(count_rows(scene, "alk_job", "queue = 'host'"), 1);
+        assert_int_equal(count_rows(scene, "alk_job", "queue = 'mail'"), st == ALK_OK ? 1 : 3);
+    }
+}
+
+/* S218: without memory it settles all or nothing too. (On PostgreSQL the COMMIT is on its way with the
+ * rest: the answers may find no room when it is over.) */
+static void without_memory_it_settles_all_or_nothing(struct scene *scene) {
+    alk_settlement s[3];
+    alk_settle_answer answers[3];
+    alk_status st = ALK_NOMEM;
+
+    put_jobs(scene, "mail", 3);
+    claim_three(scene, s);
+    for (long nth = 1; st == ALK_NOMEM && count_rows(scene, "alk_job", "1 = 1") == 3; nth++) {
+        assert_int_equal(count_rows(scene, "alk_job", "worker = 'w'"), 3);
+        alk__alloc_fail_at(nth);
+        st = alk_settle(scene->conn, s, 3, answers, &scene->error);
+        alk__alloc_fail_at(0);
+    }
+    assert_true(st == ALK_OK || (st == ALK_NOMEM && scene->engine == ALK_ENGINE_POSTGRES));
+    assert_int_equal(count_rows(scene, "alk_job", "1 = 1"), 1);
+}
+
+/* S33: refused for its arguments before the database is touched. */
+static void a_settle_is_refused_for_its_arguments(struct scene *scene) {
+    alk_settlement good = {.id = 1, .stamp = 1, .worker = "w", .outcome = ALK_DONE, .delay_us = ALK_NO_TIME};
+    alk_settlement bad[5] = {good, good, good, good, good};
+    alk_settle_answer answer;
+    struct faults faults;
+
+    bad[0].outcome = (alk_outcome)7;
+    bad[1].worker = NULL;
+    bad[2].result = "no json";
+    bad[3].result = "1";
+    bad[3].outcome = ALK_RETRY;
+    bad[4].outcome = (alk_outcome)ALK__EXPIRED;
+    faults_install(&faults, scene->store);
+    for (size_t i = 0; i < 5; i++)
+        expect(scene, ALK_INVALID, alk_settle(scene->conn, &bad[i], 1, &answer, &scene->error));
+    assert_int_equal(faults_count(&faults, NULL), 0);
+    faults_remove(&faults);
+}
+
+/* ---- with the next claim ---- */
+
+/* Settling and the next claim are one transaction, and the claim sees what the settling let go. */
+static void settling_and_claiming_are_one(struct scene *scene) {
+    const struct alk__claim claim = {"mail", 10, 30 * ALK__SECOND, "w"};
+    struct alk__claimed claimed;
+    alk_settle_answer answer;
+    struct faults faults;
+    int64_t id = put_job(scene, "mail");
+    alk_settlement settlement = take_one(scene, "mail", "w");
+
+    settlement.outcome = ALK_RELEASE;
+    faults_install(&faults, scene->store);
+    ok(scene, alk__settle_and_claim(scene->conn, &settlement, 1, &answer, &claim, &claimed,
+                                    &scene->error));
+    assert_int_equal(faults_count(&faults, "commit"), 1);
+    faults_remove(&faults);
+    assert_int_equal(answer, ALK_SETTLED);
+    assert_int_equal(claimed.jobs.count, 1);
+    assert_int_equal(claimed.jobs.jobs[0].id, id);
+    alk__claimed_free(&claimed);
+
+    /* nothing to settle: a claim; nothing to claim: nothing */
+    ok(scene, alk__settle_and_claim(scene->conn, NULL, 0, NULL, &claim, &claimed, &scene->error));
+    assert_int_equal(claimed.jobs.count + claimed.verdict_count, 0);
+    alk__claimed_free(&claimed);
+}
+
+/* A claim leaves its verdicts to the caller, who may settle them with the next batch. */
+static void verdicts_are_settled_with_the_next_batch(struct scene *scene) {
+    const struct alk__claim claim = {"mail", 10, 30 * ALK__SECOND, "w"};
+    alk_enqueue_options options = ALK_ENQUEUE_OPTIONS_INIT;
+    struct alk__claimed claimed, next;
+    alk_settle_answer answer;
+    int64_t id;
+
+    options.expires_us = ALK__SECOND;
+    ok(scene, alk_enqueue(scene->conn, "mail", "1", 1, &options, &id, &scene->error));
+    scene_pass(scene, ALK__MINUTE);
+    ok(scene, alk__claim_jobs(scene->conn, &claim, &claimed, &scene->error));
+    assert_int_equal(claimed.jobs.count, 0);
+    assert_int_equal(claimed.verdict_count, 1);
+    assert_int_equal((int)claimed.verdicts[0].outcome, ALK__EXPIRED);
+    ok(scene, alk__settle_and_claim(scene->conn, claimed.verdicts, 1, &answer, &claim, &next,
+                                    &scene->error));
+    assert_int_equal(answer, ALK_SETTLED);
+    assert_int_equal(state_of(scene, id), ALK_JOB_DEAD);
+    alk__claimed_free(&claimed);
+    alk__claimed_free(&next);
+}
+
+/* The final shape of a settle: the next job of a key becomes its head when the head goes. */
+static void the_next_of_a_key_becomes_the_head(struct scene *scene) {
+    static const alk_outcome outcomes[] = {ALK_DONE, ALK_DEAD};
+
+    for (size_t i = 0; i < 2; i++) {
+        put_jobs(scene, "mail", 3);
+        sql(scene, "UPDATE alk_job SET key = 'k', head = (id = (SELECT min(id) FROM alk_job))");
+        assert_int_equal(settle_one(scene, take_one(scene, "mail", "w"), outcomes[i]), ALK_SETTLED);
+        assert_int_equal(count_rows(scene, "alk_job", "CAST(head AS INTEGER) = 1"), 1);
+        assert_int_equal(sql_number(scene, "SELECT max(id) - min(id) FROM alk_job"), 1);
+        alk_settlement next = take_one(scene, "mail", "w");
+        assert_int_equal(next.id, sql_number(scene, "SELECT min(id) FROM alk_job"));
+        check_store(scene);
+        sql(scene, "DELETE FROM alk_job");
+    }
+}
+
+static const struct scene_test tests[] = {
+    BOTH(a_done_job_is_kept_as_done),
+    BOTH(a_result_is_kept_with_the_done_job),
+    BOTH(a_queue_may_keep_no_done_jobs),
+    BOTH(a_retry_waits_for_its_back_off),
+    BOTH(back_off_is_the_queues),
+    BOTH(jobs_that_fail_together_come_back_apart),
+    BOTH(a_delay_of_the_handler_counts_instead),
+    BOTH(a_retry_without_attempts_left_is_dead),
+    BOTH(dead_is_dead_whatever_the_budget),
+    BOTH(an_undecodable_payload_is_dead),
+    BOTH(a_release_spends_no_attempt),
+    BOTH(a_cancel_wins_over_every_outcome),
+    BOTH(the_last_ten_errors_are_kept),
+    BOTH(an_error_text_is_cut_between_characters),
+    BOTH(spoilt_errors_are_begun_anew),
+    BOTH(only_the_current_claim_may_settle),
+    BOTH(a_lapsed_claim_settles_nothing),
+    BOTH(each_of_many_has_its_answer),
+    POSTGRES(a_locked_row_is_left_for_later),
+    BOTH(a_refused_row_does_not_spoil_the_rest),
+    SQLITE(a_refused_row_leaves_the_callers_transaction),
+    BOTH(a_failing_step_settles_all_or_nothing),
+    SQLITE(a_failing_step_leaves_the_callers_transaction),
+    BOTH(without_memory_it_settles_all_or_nothing),
+    BOTH(a_settle_is_refused_for_its_arguments),
+    BOTH(settling_and_claiming_are_one),
+    BOTH(verdicts_are_settled_with_the_next_batch),
+    BOTH(the_next_of_a_key_becomes_the_head),
+};
+
+int main(int argc, char **argv) {
+    return RUN_SCENES(argc, argv, tests, NULL);
+}
