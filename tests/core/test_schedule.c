@@ -222,7 +222,7 @@ static void pause_resume_remove_list_and_get(struct scene *scene) {
     put(scene, "c", "@daily");
     ok(scene, alk_schedule_pause(scene->conn, "b", &scene->error));
     expect(scene, ALK_UNCHANGED, alk_schedule_pause(scene->conn, "b", &scene->error));
-    assert_int_equal(state_of(scene, "b"), ALK_SCHEDULE_PAUSED);
+    assert_int_equal(schedule_state(scene, "b"), ALK_SCHEDULE_PAUSED);
 
     ok(scene, alk_schedule_list_get(scene->conn, NULL, 10, &list, &scene->error));
     assert_int_equal(list.count, 3);
@@ -238,7 +238,7 @@ static void pause_resume_remove_list_and_get(struct scene *scene) {
 
     ok(scene, alk_schedule_resume(scene->conn, "b", &scene->error));
     expect(scene, ALK_UNCHANGED, alk_schedule_resume(scene->conn, "b", &scene->error));
-    assert_int_equal(state_of(scene, "b"), ALK_SCHEDULE_ACTIVE);
+    assert_int_equal(schedule_state(scene, "b"), ALK_SCHEDULE_ACTIVE);
     ok(scene, alk_schedule_remove(scene->conn, "b", &scene->error));
     expect(scene, ALK_ABSENT, alk_schedule_remove(scene->conn, "b", &scene->error));
     expect(scene, ALK_ABSENT, alk_schedule_get(scene->conn, "b", &list, &scene->error));
@@ -386,7 +386,7 @@ static void put_mends_a_row_that_cannot_be_read(struct scene *scene) {
            alk_schedule_change(scene->conn, &schedule, ALK_SCHEDULE_QUEUE, &scene->error));
     expect(scene, ALK_UNREADABLE, alk_schedule_fire(scene->conn, "b", NULL, &scene->error));
     ok(scene, alk_schedule_put(scene->conn, &schedule, &scene->error));
-    assert_int_equal(state_of(scene, "b"), ALK_SCHEDULE_ACTIVE);
+    assert_int_equal(schedule_state(scene, "b"), ALK_SCHEDULE_ACTIVE);
 }
 
 /* S108, S114: a one-shot that has fired may be stated again; one in the past is refused. */
@@ -399,10 +399,10 @@ static void a_one_shot_in_the_past_is_refused_and_a_done_one_is_not(struct scene
     ok(scene, alk_schedule_put(scene->conn, &schedule, &scene->error));
     sql(scene, "UPDATE alk_schedule SET done_at = created_at, next_fire_at = NULL");
     expect(scene, ALK_UNCHANGED, alk_schedule_put(scene->conn, &schedule, &scene->error));
-    assert_int_equal(state_of(scene, "once"), ALK_SCHEDULE_DONE);
+    assert_int_equal(schedule_state(scene, "once"), ALK_SCHEDULE_DONE);
     schedule.spec = "@at 2101-01-01T00:00:00Z";
     ok(scene, alk_schedule_put(scene->conn, &schedule, &scene->error));
-    assert_int_equal(state_of(scene, "once"), ALK_SCHEDULE_ACTIVE);
+    assert_int_equal(schedule_state(scene, "once"), ALK_SCHEDULE_ACTIVE);
 }
 
 /* S218: whichever allocation fails, the answer is an error and the row is as it was. */

@@ -589,7 +589,7 @@ static void newer_rows_are_left_alone_and_one_shots_are_done(struct scene *scene
     ok(scene, ticker_tick(scene, &ticker));
     assert_int_equal(ticker.result.seen, 1);
     assert_int_equal(job_count(scene, "once"), 1);
-    assert_int_equal(state_of(scene, "once"), ALK_SCHEDULE_DONE);
+    assert_int_equal(schedule_state(scene, "once"), ALK_SCHEDULE_DONE);
     ok(scene, ticker_tick(scene, &ticker));
     assert_int_equal(ticker.result.seen, 0);
     ticker_end(&ticker);

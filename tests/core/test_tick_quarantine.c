@@ -39,7 +39,7 @@ static void bad_rows_stop_nothing_wherever_they_are(struct scene *scene) {
             snprintf(name, sizeof(name), "s%u.%u", i, bad);
             bool is_bad = (bad & 1U << i) != 0;
             assert_int_equal(job_count(scene, name), is_bad ? 0 : 1);
-            assert_int_equal(state_of(scene, name),
+            assert_int_equal(schedule_state(scene, name),
                              is_bad ? ALK_SCHEDULE_QUARANTINED : ALK_SCHEDULE_ACTIVE);
             assert_int_equal(record_count(ticker.record, "schedule quarantined", name), is_bad);
         }
@@ -181,7 +181,7 @@ static void a_row_found_good_again_resumes_like_a_paused_one(struct scene *scene
     assert_int_equal(ticker.result.seen, 1);
     assert_int_equal(ticker.result.fired, 0);
     assert_int_equal(job_count(scene, "mended"), 0);
-    assert_int_equal(state_of(scene, "mended"), ALK_SCHEDULE_ACTIVE);
+    assert_int_equal(schedule_state(scene, "mended"), ALK_SCHEDULE_ACTIVE);
     assert_int_equal(record_count(ticker.record, "schedule recovered", "mended"), 1);
     assert_int_equal(time_of(scene, "mended", "quarantined_at"), INT64_MIN);
 
@@ -294,7 +294,7 @@ static void the_culprit_of_500_is_found_by_halves(struct scene *scene) {
     assert_int_equal(sql_number(scene, "SELECT count(*) FROM alk_job"), 499);
     assert_int_equal(sql_number(scene, "SELECT count(*) FROM alk_schedule_event"), 499);
     assert_int_equal(job_count(scene, "s321"), 0);
-    assert_int_equal(state_of(scene, "s321"), ALK_SCHEDULE_QUARANTINED);
+    assert_int_equal(schedule_state(scene, "s321"), ALK_SCHEDULE_QUARANTINED);
     ticker_end(&ticker);
 }
 
@@ -312,8 +312,8 @@ static void several_culprits_are_found(struct scene *scene) {
     ok(scene, ticker_tick(scene, &ticker));
     assert_int_equal(ticker.result.fired, 27);
     assert_int_equal(ticker.result.quarantined, 5);
-    assert_int_equal(state_of(scene, "s020"), ALK_SCHEDULE_QUARANTINED);
-    assert_int_equal(state_of(scene, "s031"), ALK_SCHEDULE_QUARANTINED);
+    assert_int_equal(schedule_state(scene, "s020"), ALK_SCHEDULE_QUARANTINED);
+    assert_int_equal(schedule_state(scene, "s031"), ALK_SCHEDULE_QUARANTINED);
     ticker_end(&ticker);
 }
 
@@ -332,7 +332,7 @@ static void refused_at_each_boundary_it_is_tried_ever_less_often(struct scene *s
         assert_int_equal(schedule_number(scene, "s000", "quarantine_count"), i);
         scene_pass(scene, (60 << (i - 1)) * ALK__SECOND + ALK__SECOND);
         ok(scene, ticker_tick(scene, &ticker)); /* its spec is good */
-        assert_int_equal(state_of(scene, "s000"), ALK_SCHEDULE_ACTIVE);
+        assert_int_equal(schedule_state(scene, "s000"), ALK_SCHEDULE_ACTIVE);
         scene_pass(scene, 10 * ALK__SECOND);
     }
     sql(scene, "UPDATE alk_schedule SET priority = 12");
@@ -419,10 +419,10 @@ static void a_time_that_never_comes_is_found(struct scene *scene) {
         ok(scene, alk__tick_repair(scene->conn, &ticker.reporter, &count, &scene->error));
         assert_int_equal(count, 1);
         assert_string_equal(record_last(ticker.record, "schedule quarantined")->subject, "lost");
-        assert_int_equal(state_of(scene, "lost"), ALK_SCHEDULE_QUARANTINED);
+        assert_int_equal(schedule_state(scene, "lost"), ALK_SCHEDULE_QUARANTINED);
         ok(scene, ticker_tick(scene, &ticker));
         assert_int_equal(job_count(scene, "lost"), 0);
-        assert_int_equal(state_of(scene, "lost"), ALK_SCHEDULE_ACTIVE);
+        assert_int_equal(schedule_state(scene, "lost"), ALK_SCHEDULE_ACTIVE);
         assert_in_range(schedule_number(scene, "lost", "missed_total"), 4, 6);
         ok(scene, alk__tick_repair(scene->conn, &ticker.reporter, &count, &scene->error));
         assert_int_equal(count, 0);

@@ -94,7 +94,7 @@ int64_t job_count(struct scene *scene, const char *name) {
                       name);
 }
 
-alk_schedule_state state_of(struct scene *scene, const char *name) {
+alk_schedule_state schedule_state(struct scene *scene, const char *name) {
     alk_schedule_list list;
 
     ok(scene, alk_schedule_get(scene->conn, name, &list, &scene->error));

@@ -49,7 +49,7 @@ void make_due(struct scene *scene, const char *name, int64_t back_us);
 int64_t schedule_number(struct scene *scene, const char *name, const char *column);
 int64_t ledger_count(struct scene *scene, const char *name, const char *outcome);
 int64_t job_count(struct scene *scene, const char *name);
-alk_schedule_state state_of(struct scene *scene, const char *name);
+alk_schedule_state schedule_state(struct scene *scene, const char *name);
 
 /* ---- ticks ---- */
 
