@@ -72,7 +72,7 @@ typedef alk_status (*alk_lease_fn)(const alk_lease *lease, const alk_stop *lost,
                                    alk_error *error);
 
 /* Acquires, runs function in the calling thread, renews from a thread of its own at a third of the
- * TTL, releases at the end (S180).
+ * TTL, releases at the end (S180). Holds one connection of the store's pool while it runs.
  *
  * wait_us  how long to wait for a lease that is held, 0 = not at all, INT64_MAX = for ever
  * stop     ends the waiting, may be NULL

@@ -32,16 +32,21 @@ ALK_API bool alk_attempt_is_overdue(const alk_attempt *attempt);
 /* The error text that goes with RETRY, DEAD, UNAVAILABLE; copied, cut to 4 KiB (S52). */
 ALK_API void alk_attempt_set_error(alk_attempt *attempt, const char *format, ...) ALK_PRINTF(2, 3);
 
-/* Waits this long instead of the back-off (S74). */
+/* With RETRY or UNAVAILABLE: waits this long instead of the back-off, brought into 0..10 years; the
+ * attempt counts all the same (S74). */
 ALK_API void alk_attempt_set_delay_us(alk_attempt *attempt, int64_t delay_us);
 
 /* The result that goes with DONE: JSON, copied. ALK_INVALID when it is not JSON (S66). */
 ALK_API alk_status alk_attempt_set_result(alk_attempt *attempt, const char *json, size_t length,
                                           alk_error *error);
 
-/* Settles inside the handler's own transaction on conn, as the handler's last call; its returned
- * outcome then counts for nothing. ALK_OK; ALK_LOST when the claim is no longer valid: roll
- * back. */
+/* Settles inside the handler's own transaction on conn, as the last call before its commit. Once that
+ * is committed the outcome which the handler returns counts for nothing; if it was rolled back, that
+ * is the outcome, so return ALK_RETRY then.
+ *
+ * conn  a connection of the worker's store or one joined to it, in a transaction
+ * Returns ALK_OK; ALK_LOST when the claim is no longer valid and ALK_AGAIN when another transaction
+ * holds the job's row: roll back (S76). */
 ALK_API alk_status alk_attempt_settle(alk_attempt *attempt, alk_conn *conn, alk_outcome outcome,
                                       alk_error *error);
 
@@ -84,10 +89,15 @@ typedef struct alk_worker_options {
     }
 
 /* Runs until stop is set, or drained, or an error that retrying did not mend (a transient error of
- * the database is tried again three times, S164, then returned). Starts concurrency executor
- * threads and joins them before it returns; on every return no job is left running under this
- * worker as far as the database could be reached: finished or released (S79). After an error run it
- * again with back-off: 0.2 s doubling to 10 s, jittered, for ever (S78).
+ * the database is tried again three times, S164, and as long as a claim is good; then it is
+ * returned). Starts concurrency executor threads and joins them before it returns: handlers must
+ * come to an end when they are told to, for nothing else can end them. On every return no job is left
+ * running under this worker as far as the database could be reached: finished or released (S79).
+ * After an error run it again with back-off: 0.2 s doubling to 10 s, jittered, for ever (S78, the
+ * respawn recipe). One that fails reports "worker failed" too (S85). Holds one connection of the
+ * store's pool while it runs.
+ *
+ * handler  called from the executor threads, in which all signals are blocked
  * Returns ALK_OK after a stop or a drain; < 0 otherwise. */
 ALK_API alk_status alk_worker_run(alk_store *store, const alk_worker_options *options,
                                   alk_handler handler, void *context, alk_stop *stop,

@@ -8,6 +8,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#define DELAY_MAX_US (3650 * ALK__DAY) /* what settle takes */
+
 static const char *copy_text(struct alk__arena *arena, const char *text, bool *is_failed) {
     if (!text)
         return NULL;
@@ -64,13 +66,14 @@ static void signal_end(const struct alk_attempt *attempt) {
         (void)eventfd_write(attempt->end_fd, 1);
 }
 
-void alk__attempt_end(struct alk_attempt *attempt, enum alk__end reason) {
+bool alk__attempt_end(struct alk_attempt *attempt, enum alk__end reason) {
     pthread_mutex_lock(&attempt->lock);
-    if (attempt->end == ALK__END_NONE) {
-        attempt->end = reason;
+    bool is_new = (attempt->ends & reason) == 0;
+    attempt->ends |= reason;
+    if (is_new)
         signal_end(attempt);
-    }
     pthread_mutex_unlock(&attempt->lock);
+    return is_new;
 }
 
 /* The handler sees its attempt as const; lock and descriptor behind it change all the same. */
@@ -78,12 +81,26 @@ static struct alk_attempt *unconst(const struct alk_attempt *attempt) {
     return (struct alk_attempt *)(uintptr_t)attempt;
 }
 
-enum alk__end alk__attempt_end_reason(const struct alk_attempt *attempt) {
+unsigned alk__attempt_ends(const struct alk_attempt *attempt) {
     struct alk_attempt *own = unconst(attempt);
     pthread_mutex_lock(&own->lock);
-    enum alk__end reason = own->end;
+    unsigned ends = own->ends;
     pthread_mutex_unlock(&own->lock);
-    return reason;
+    return ends;
+}
+
+alk_outcome alk__attempt_inside(const struct alk_attempt *attempt) {
+    struct alk_attempt *own = unconst(attempt);
+    pthread_mutex_lock(&own->lock);
+    alk_outcome inside = own->inside;
+    pthread_mutex_unlock(&own->lock);
+    return inside;
+}
+
+static void set_inside(struct alk_attempt *attempt, alk_outcome outcome) {
+    pthread_mutex_lock(&attempt->lock);
+    attempt->inside = outcome;
+    pthread_mutex_unlock(&attempt->lock);
 }
 
 const alk_job *alk_attempt_job(const alk_attempt *attempt) {
@@ -95,12 +112,11 @@ int64_t alk_attempt_deadline_us(const alk_attempt *attempt) {
 }
 
 bool alk_attempt_is_lost(const alk_attempt *attempt) {
-    enum alk__end reason = alk__attempt_end_reason(attempt);
-    return reason == ALK__END_LOST || reason == ALK__END_CANCEL;
+    return (alk__attempt_ends(attempt) & (ALK__END_LOST | ALK__END_CANCEL)) != 0;
 }
 
 bool alk_attempt_is_overdue(const alk_attempt *attempt) {
-    return alk__attempt_end_reason(attempt) == ALK__END_OVERDUE;
+    return (alk__attempt_ends(attempt) & ALK__END_OVERDUE) != 0;
 }
 
 int alk_attempt_end_fd(const alk_attempt *attempt) {
@@ -108,7 +124,7 @@ int alk_attempt_end_fd(const alk_attempt *attempt) {
     pthread_mutex_lock(&own->lock);
     if (own->end_fd < 0) {
         own->end_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (own->end != ALK__END_NONE)
+        if (own->ends != 0)
             signal_end(own);
     }
     int fd = own->end_fd;
@@ -126,7 +142,9 @@ void alk_attempt_set_error(alk_attempt *attempt, const char *format, ...) {
 }
 
 void alk_attempt_set_delay_us(alk_attempt *attempt, int64_t delay_us) {
-    attempt->delay_us = delay_us;
+    if (delay_us != ALK_NO_TIME && delay_us < 0)
+        delay_us = 0;
+    attempt->delay_us = delay_us < DELAY_MAX_US ? delay_us : DELAY_MAX_US;
 }
 
 alk_status alk_attempt_set_result(alk_attempt *attempt, const char *json, size_t length,
@@ -142,22 +160,36 @@ alk_status alk_attempt_set_result(alk_attempt *attempt, const char *json, size_t
     return ALK_OK;
 }
 
+alk_settlement alk__attempt_settlement(const struct alk_attempt *attempt, alk_outcome outcome) {
+    return (alk_settlement){.id = attempt->job.id,
+                            .stamp = attempt->job.stamp,
+                            .worker = attempt->worker,
+                            .outcome = outcome,
+                            .delay_us = attempt->delay_us,
+                            .error = attempt->error,
+                            .result = outcome == ALK_DONE ? attempt->result : NULL};
+}
+
+static alk_status fail_settle(const struct alk_attempt *attempt, alk_settle_answer answer,
+                              alk_error *error) {
+    long long id = attempt->job.id;
+    if (answer == ALK_SETTLE_LOCKED)
+        return alk__fail(error, ALK_AGAIN, "settle job %lld: another transaction holds its row",
+                         id);
+    if (answer == ALK_SETTLE_REFUSED)
+        return alk__fail(error, ALK_DATA, "settle job %lld: the database refuses its values", id);
+    return alk__fail(error, ALK_LOST, "settle job %lld: the claim is no longer valid", id);
+}
+
 alk_status alk_attempt_settle(alk_attempt *attempt, alk_conn *conn, alk_outcome outcome,
                               alk_error *error) {
-    alk_settlement settlement = {.id = attempt->job.id,
-                                 .stamp = attempt->job.stamp,
-                                 .worker = attempt->worker,
-                                 .outcome = outcome,
-                                 .delay_us = attempt->delay_us,
-                                 .error = attempt->error,
-                                 .result = attempt->result};
+    alk_settlement settlement = alk__attempt_settlement(attempt, outcome);
     alk_settle_answer answer = ALK_SETTLE_LOST;
     alk_status status = alk_settle(conn, &settlement, 1, &answer, error);
     if (status < 0)
         return status;
     if (answer != ALK_SETTLED && answer != ALK_SETTLE_CANCELLED)
-        return alk__fail(error, ALK_LOST, "settle job %lld: the claim is no longer valid",
-                         (long long)attempt->job.id);
-    attempt->is_settled_inside = true;
+        return fail_settle(attempt, answer, error);
+    set_inside(attempt, outcome);
     return ALK_OK;
 }

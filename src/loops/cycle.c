@@ -1,5 +1,5 @@
-/* loops/cycle.c: one cycle of a worker: settle what is finished and claim what there is room for, in one round trip (S79, S82, S86,
- * S87). */
+/* loops/cycle.c: one cycle of a worker: settle what is finished and claim what there is room for,
+ * in one round trip (S79, S82, S86, S87). */
 #include "base/error.h"
 #include "core/job.h"
 #include "loops/worker.h"
@@ -14,20 +14,15 @@ void alk__worker_forget(struct alk__worker *worker, struct alk_attempt *attempt)
 }
 
 static const char *const outcome_names[] = {
-    [0] = "job finished without an outcome",
-    [ALK_DONE] = "job done",
-    [ALK_RETRY] = "job failed, to be tried again",
-    [ALK_DEAD] = "job dead",
-    [ALK_UNAVAILABLE] = "job's sink unavailable, to be tried again",
-    [ALK_RELEASE] = "job released",
-    [ALK_UNDECODABLE] = "job dead, undecodable",
+    [ALK_DONE] = "job done",        [ALK_RETRY] = "job failed",
+    [ALK_DEAD] = "job dead",        [ALK_UNAVAILABLE] = "job failed, its sink unavailable",
+    [ALK_RELEASE] = "job released", [ALK_UNDECODABLE] = "job dead, undecodable",
 };
 
-static void report_settled(const struct alk__worker *worker, const struct alk_attempt *attempt) {
-    alk_level level = attempt->outcome == ALK_DONE || attempt->outcome == ALK_RELEASE
-                          ? ALK_LEVEL_INFO
-                          : ALK_LEVEL_WARNING;
-    alk_event event = alk__event(level, outcome_names[attempt->outcome]);
+static void report_settled(const struct alk__worker *worker, const struct alk_attempt *attempt,
+                           alk_outcome outcome, const char *name) {
+    bool is_fine = outcome == ALK_DONE || outcome == ALK_RELEASE;
+    alk_event event = alk__event(is_fine ? ALK_LEVEL_INFO : ALK_LEVEL_WARNING, name);
     event.subject = attempt->job.queue;
     event.job_id = attempt->job.id;
     event.attempt = attempt->job.attempt;
@@ -47,6 +42,19 @@ static void report_refused(const struct alk__worker *worker, const struct alk_at
     alk__report(&worker->reporter, &event);
 }
 
+/* Somebody ended or took this claim: the handler's own transaction, an earlier call whose answer
+ * was lost (S82), or a stranger. */
+static void note_lost(const struct alk__worker *worker, const struct alk_attempt *attempt) {
+    alk_outcome inside = alk__attempt_inside(attempt);
+    if (inside != 0)
+        report_settled(worker, attempt, inside, outcome_names[inside]);
+    else
+        report_refused(worker, attempt,
+                       attempt->is_in_doubt
+                           ? "the claim is over, perhaps by a settle whose answer was lost"
+                           : "the claim is lost");
+}
+
 /* What settle answered for one attempt. A locked one goes into the next cycle. */
 static void note_answer(struct alk__worker *worker, struct alk_attempt *attempt,
                         alk_settle_answer answer) {
@@ -56,16 +64,16 @@ static void note_answer(struct alk__worker *worker, struct alk_attempt *attempt,
         alk__attempts_add(&worker->finished, attempt);
         return;
     case ALK_SETTLED:
+        report_settled(worker, attempt, attempt->outcome, outcome_names[attempt->outcome]);
+        break;
     case ALK_SETTLE_CANCELLED:
-        report_settled(worker, attempt);
+        report_settled(worker, attempt, attempt->outcome, "job cancelled");
         break;
     case ALK_SETTLE_LAPSED:
+        report_refused(worker, attempt, "the lease lapsed");
+        break;
     case ALK_SETTLE_LOST:
-        if (attempt->is_settled_inside)
-            report_settled(worker, attempt);
-        else
-            report_refused(worker, attempt,
-                           answer == ALK_SETTLE_LAPSED ? "the lease lapsed" : "the claim is lost");
+        note_lost(worker, attempt);
         break;
     case ALK_SETTLE_REFUSED:
         report_refused(worker, attempt, "the database refused it");
@@ -74,36 +82,36 @@ static void note_answer(struct alk__worker *worker, struct alk_attempt *attempt,
     alk__worker_forget(worker, attempt);
 }
 
-static alk_outcome valid_outcome(alk_outcome outcome) {
-    return outcome >= ALK_DONE && outcome <= ALK_UNDECODABLE ? outcome : ALK_RETRY;
+/* A number that is no outcome is the handler's fault, and a failed attempt. */
+static void check_outcome(struct alk_attempt *attempt) {
+    if (attempt->outcome >= ALK_DONE && attempt->outcome <= ALK_UNDECODABLE)
+        return;
+    alk_attempt_set_error(attempt, "the handler returned %d, which is no outcome",
+                          (int)attempt->outcome);
+    attempt->outcome = ALK_RETRY;
 }
 
-/* Takes up to a batch of what is finished. A handler that was ended because the worker stops gave its job up: an attempt that says RETRY
- * then stays an attempt, one that says RELEASE does not. */
+/* Takes up to a batch of what is finished. */
 static size_t collect_settlements(struct alk__worker *worker, alk_settlement *settlements,
                                   struct alk_attempt **attempts) {
     size_t count = 0;
     while (count < ALK_CLAIM_BATCH_MAX && worker->finished.count > 0) {
         struct alk_attempt *attempt = alk__attempts_take(&worker->finished);
-        attempt->outcome = valid_outcome(attempt->outcome);
-        settlements[count] = (alk_settlement){.id = attempt->job.id,
-                                              .stamp = attempt->job.stamp,
-                                              .worker = worker->id,
-                                              .outcome = attempt->outcome,
-                                              .delay_us = attempt->delay_us,
-                                              .error = attempt->error,
-                                              .result = attempt->result};
+        check_outcome(attempt);
+        settlements[count] = alk__attempt_settlement(attempt, attempt->outcome);
         attempts[count++] = attempt;
     }
     return count;
 }
 
-/* A failed cycle leaves everything to the next one (S82). */
+/* A failed settle changes no outcome: the next cycle says the same again (S82). */
 static void give_back(struct alk__worker *worker, struct alk_attempt **attempts, size_t count) {
     struct alk__attempts rest = worker->finished;
     worker->finished = (struct alk__attempts){0};
-    for (size_t n = 0; n < count; n++)
+    for (size_t n = 0; n < count; n++) {
+        attempts[n]->is_in_doubt = true;
         alk__attempts_add(&worker->finished, attempts[n]);
+    }
     struct alk_attempt *attempt;
     while ((attempt = alk__attempts_take(&rest)))
         alk__attempts_add(&worker->finished, attempt);
@@ -120,7 +128,8 @@ static void report_verdict(const struct alk__worker *worker, const alk_settlemen
     alk__report(&worker->reporter, &event);
 }
 
-/* Jobs that may not run are settled at once: there are few. What is not settled here comes back when its lease lapses. */
+/* Jobs that may not run are settled at once: there are few. What is not settled here comes back
+ * when its lease lapses. */
 static alk_status settle_verdicts(struct alk__worker *worker, const char *queue,
                                   const struct alk__claimed *claimed, alk_error *error) {
     alk_settle_answer answers[ALK_CLAIM_BATCH_MAX];
@@ -128,8 +137,10 @@ static alk_status settle_verdicts(struct alk__worker *worker, const char *queue,
         return ALK_OK;
     alk_status status = alk__settle_and_claim(worker->conn, claimed->verdicts,
                                               claimed->verdict_count, answers, NULL, NULL, error);
-    if (status < 0)
+    if (status < 0) {
+        alk__error_set_phase(error, ALK_PHASE_SETTLE);
         return alk__wrap(error, status, "settle %zu jobs that may not run", claimed->verdict_count);
+    }
     for (size_t n = 0; n < claimed->verdict_count; n++)
         if (answers[n] == ALK_SETTLED || answers[n] == ALK_SETTLE_CANCELLED)
             report_verdict(worker, &claimed->verdicts[n], queue);
@@ -183,8 +194,7 @@ static alk_status settle_and_claim(struct alk__worker *worker, const char *queue
         give_back(worker, attempts, count);
         alk__error_set_phase(error, count > 0 ? ALK_PHASE_SETTLE : ALK_PHASE_CLAIM);
         alk__error_set_subject(error, queue ? queue : "");
-        return count > 0 ? alk__wrap(error, status, "settle %zu jobs", count)
-                         : alk__wrap(error, status, "claim from '%s'", queue);
+        return status;
     }
     for (size_t n = 0; n < count; n++)
         note_answer(worker, attempts[n], answers[n]);
@@ -198,22 +208,31 @@ static alk_status settle_and_claim(struct alk__worker *worker, const char *queue
     return status;
 }
 
-/* When the next job of the queue is due, so that the wait ends then (S40). One that is due and was not claimed is in somebody's open
- * transaction, or has just come. */
+/* When the next job of the queue is due, so that the wait ends then (S40). One that is due and was
+ * not claimed is in somebody's open transaction, or has just come. */
 static alk_status look_ahead(struct alk__worker *worker, const char *queue, alk_error *error) {
     bool is_due = false;
     int64_t due_us = ALK_NO_TIME;
     int64_t now_us = 0;
     alk_status status = alk__queue_next_due(worker->conn, queue, &is_due, &due_us, &now_us, error);
-    if (status < 0)
-        return alk__wrap(error, status, "look into '%s'", queue);
+    if (status < 0) {
+        alk__error_set_phase(error, ALK_PHASE_CLAIM);
+        alk__error_set_subject(error, queue);
+        return status;
+    }
     if (is_due)
         worker->is_empty = false;
     int64_t wait_us = is_due ? LOCKED_LOOK_US : due_us == ALK_NO_TIME ? ALK__HOUR : due_us - now_us;
-    int64_t at_us = alk__monotonic_us() + wait_us;
+    int64_t at_us = alk__add_us(alk__monotonic_us(), wait_us);
     if (at_us < worker->next_due_us)
         worker->next_due_us = at_us;
     return ALK_OK;
+}
+
+/* A look that came back full ends the round: the queues named first come first again (S86). */
+static bool may_claim(const struct alk__worker *worker) {
+    return !worker->is_stopping && !alk_stop_is_set(worker->stop) && !worker->has_more &&
+           room(worker, worker->finished.count) > 0;
 }
 
 alk_status alk__worker_cycle(struct alk__worker *worker, alk_error *error) {
@@ -222,10 +241,7 @@ alk_status alk__worker_cycle(struct alk__worker *worker, alk_error *error) {
     worker->is_locked = false;
     worker->is_empty = true;
     worker->next_due_us = INT64_MAX;
-    for (size_t n = 0; n < worker->options.queue_count && !worker->is_stopping && status >= 0;
-         n++) {
-        if (worker->has_more || room(worker, worker->finished.count) == 0)
-            break;
+    for (size_t n = 0; n < worker->options.queue_count && may_claim(worker) && status >= 0; n++) {
         status = settle_and_claim(worker, worker->options.queues[n], error);
         if (status >= 0 && !worker->has_more && room(worker, 0) > 0)
             status = look_ahead(worker, worker->options.queues[n], error);

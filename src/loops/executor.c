@@ -2,7 +2,7 @@
  * is finished, and a descriptor that tells the coordinator. */
 #include "loops/executor.h"
 #include "base/error.h"
-#include <signal.h>
+#include "loops/thread.h"
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -60,13 +60,22 @@ static struct alk_attempt *wait_for_attempt(struct alk__executors *executors) {
     }
 }
 
+/* What was lost or cancelled while it waited for its turn is not begun: by now it may run
+ * elsewhere. */
+static alk_outcome run_attempt(const struct alk__executors *executors,
+                               struct alk_attempt *attempt) {
+    if (alk__attempt_ends(attempt) != 0)
+        return ALK_RELEASE;
+    return executors->options.handler(attempt, executors->options.context);
+}
+
 static void *run_executor(void *context) {
     struct alk__executors *executors = context;
     struct alk_attempt *attempt;
     pthread_mutex_lock(&executors->lock);
     while ((attempt = wait_for_attempt(executors))) {
         pthread_mutex_unlock(&executors->lock);
-        attempt->outcome = executors->options.handler(attempt, executors->options.context);
+        attempt->outcome = run_attempt(executors, attempt);
         pthread_mutex_lock(&executors->lock);
         alk__attempts_add(&executors->finished, attempt);
         if (executors->finished.count == 1)
@@ -76,23 +85,15 @@ static void *run_executor(void *context) {
     return NULL;
 }
 
-/* Signals are the host's: the threads leave them to the threads it has. */
 static alk_status start_threads(struct alk__executors *executors, alk_error *error) {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int code = 0;
-    while (code == 0 && executors->started < executors->options.count) {
-        code =
-            pthread_create(&executors->threads[executors->started], NULL, run_executor, executors);
-        if (code == 0)
-            executors->started++;
+    int count = executors->options.count;
+    while (executors->started < count) {
+        alk_status status = alk__thread_start(&executors->threads[executors->started], run_executor,
+                                              executors, error);
+        if (status < 0)
+            return alk__wrap(error, status, "executor %d of %d", executors->started + 1, count);
+        executors->started++;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (code != 0)
-        return alk__fail(error, ALK_AGAIN, "start executor %d of %d: no more threads (errno %d)",
-                         executors->started + 1, executors->options.count, code);
     return ALK_OK;
 }
 
@@ -126,8 +127,10 @@ void alk__executors_give(struct alk__executors *executors, struct alk_attempt *a
 
 static void move_all(struct alk__attempts *from, struct alk__attempts *to) {
     struct alk_attempt *attempt;
-    while ((attempt = alk__attempts_take(from)))
+    while ((attempt = alk__attempts_take(from))) {
+        attempt->is_over = true;
         alk__attempts_add(to, attempt);
+    }
 }
 
 void alk__executors_take_finished(struct alk__executors *executors, struct alk__attempts *list) {

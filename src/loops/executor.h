@@ -44,7 +44,8 @@ int alk__executors_fd(const struct alk__executors *executors);
 int64_t alk__executors_began_us(struct alk__executors *executors,
                                 const struct alk_attempt *attempt);
 
-/* Waits for the handlers that run and ends the threads; what they finished can still be taken. Nothing may be waiting. */
+/* Waits for the handlers that run and ends the threads; what they finished can still be taken.
+ * Nothing may be waiting. */
 void alk__executors_join(struct alk__executors *executors);
 
 /* Joins and frees. NULL is allowed. */

@@ -1,4 +1,5 @@
-/* loops/watch.c: what a worker watches while handlers run: leases to extend, deadlines, lost claims (S83, S84, S87). */
+/* loops/watch.c: what a worker watches while handlers run: leases to extend, deadlines, lost claims
+ * (S83, S84, S87). */
 #include "base/error.h"
 #include "core/job.h"
 #include "loops/worker.h"
@@ -22,10 +23,8 @@ static void report_end(const struct alk__worker *worker, const struct alk_attemp
 
 static void end_attempt(const struct alk__worker *worker, struct alk_attempt *attempt,
                         enum alk__end reason, const char *name) {
-    if (alk__attempt_end_reason(attempt) != ALK__END_NONE)
-        return;
-    alk__attempt_end(attempt, reason);
-    report_end(worker, attempt, name);
+    if (alk__attempt_end(attempt, reason))
+        report_end(worker, attempt, name);
 }
 
 static void note_answer(const struct alk__worker *worker, struct alk_attempt *attempt,
@@ -43,7 +42,7 @@ static void note_answer(const struct alk__worker *worker, struct alk_attempt *at
     case ALK_SETTLE_LAPSED:
     case ALK_SETTLE_LOST:
     case ALK_SETTLE_REFUSED:
-        if (!attempt->is_settled_inside)
+        if (alk__attempt_inside(attempt) == 0)
             end_attempt(worker, attempt, ALK__END_LOST, "claim lost");
         break;
     }
@@ -55,7 +54,7 @@ static size_t collect_claims(const struct alk__worker *worker, size_t *place, al
     size_t count = 0;
     for (; *place < worker->outstanding_count && count < ALK_CLAIM_BATCH_MAX; ++*place) {
         struct alk_attempt *attempt = worker->outstanding[*place];
-        if (alk__attempt_end_reason(attempt) == ALK__END_LOST)
+        if ((alk__attempt_ends(attempt) & ALK__END_LOST) != 0)
             continue;
         claims[count] = (alk_claim_id){attempt->job.id, attempt->job.stamp};
         attempts[count++] = attempt;
@@ -77,7 +76,7 @@ alk_status alk__worker_extend(struct alk__worker *worker, alk_error *error) {
                                        count, answers, error);
         if (status < 0) {
             alk__error_set_phase(error, ALK_PHASE_EXTEND);
-            return alk__wrap(error, status, "extend %zu claims", count);
+            return status;
         }
         for (size_t n = 0; n < count; n++)
             note_answer(worker, attempts[n], answers[n], before_us);
@@ -86,41 +85,45 @@ alk_status alk__worker_extend(struct alk__worker *worker, alk_error *error) {
     return ALK_OK;
 }
 
-static void watch_attempt(struct alk__worker *worker, struct alk_attempt *attempt, int64_t now_us) {
+/* When the handler is to be told for that reason, monotonic; INT64_MAX: not. */
+static int64_t end_at_us(const struct alk__worker *worker, const struct alk_attempt *attempt,
+                         enum alk__end reason) {
+    if (attempt->is_over || (alk__attempt_ends(attempt) & reason) != 0)
+        return INT64_MAX;
+    if (reason == ALK__END_LOST)
+        return lapse_us(worker, attempt);
+    if (reason == ALK__END_STOP)
+        return worker->is_stopping ? worker->stop_deadline_us : INT64_MAX;
     int64_t began_us = alk__executors_began_us(worker->executors, attempt);
-    int64_t timeout_us = worker->options.timeout_us;
-    if (now_us >= lapse_us(worker, attempt))
-        end_attempt(worker, attempt, ALK__END_LOST, "claim lapsed");
-    else if (timeout_us > 0 && began_us != 0 && now_us >= alk__add_us(began_us, timeout_us))
-        end_attempt(worker, attempt, ALK__END_OVERDUE, "handler overdue");
-    else if (worker->is_stopping && now_us >= worker->stop_deadline_us)
-        end_attempt(worker, attempt, ALK__END_STOP, "handler told to end, the worker stops");
+    bool has_limit = worker->options.timeout_us > 0 && began_us != 0;
+    return has_limit ? alk__add_us(began_us, worker->options.timeout_us) : INT64_MAX;
 }
+
+static const struct {
+    enum alk__end reason;
+    const char *name;
+} timed_ends[] = {
+    {ALK__END_LOST, "claim lapsed"},
+    {ALK__END_OVERDUE, "handler overdue"},
+    {ALK__END_STOP, "handler told to end, the worker stops"},
+};
+#define TIMED_ENDS (sizeof timed_ends / sizeof *timed_ends)
 
 void alk__worker_watch(struct alk__worker *worker) {
     int64_t now_us = alk__monotonic_us();
     for (size_t n = 0; n < worker->outstanding_count; n++)
-        watch_attempt(worker, worker->outstanding[n], now_us);
-}
-
-static int64_t min_us(int64_t left, int64_t right) {
-    return left < right ? left : right;
+        for (size_t e = 0; e < TIMED_ENDS; e++)
+            if (now_us >= end_at_us(worker, worker->outstanding[n], timed_ends[e].reason))
+                end_attempt(worker, worker->outstanding[n], timed_ends[e].reason,
+                            timed_ends[e].name);
 }
 
 int64_t alk__worker_watch_at(const struct alk__worker *worker) {
-    int64_t at_us = INT64_MAX;
-    if (worker->outstanding_count > 0)
-        at_us = worker->extend_at_us;
-    for (size_t n = 0; n < worker->outstanding_count; n++) {
-        const struct alk_attempt *attempt = worker->outstanding[n];
-        if (alk__attempt_end_reason(attempt) != ALK__END_NONE)
-            continue;
-        int64_t began_us = alk__executors_began_us(worker->executors, attempt);
-        at_us = min_us(at_us, lapse_us(worker, attempt));
-        if (worker->options.timeout_us > 0 && began_us != 0)
-            at_us = min_us(at_us, alk__add_us(began_us, worker->options.timeout_us));
-        if (worker->is_stopping)
-            at_us = min_us(at_us, worker->stop_deadline_us);
-    }
+    int64_t at_us = worker->outstanding_count > 0 ? worker->extend_at_us : INT64_MAX;
+    for (size_t n = 0; n < worker->outstanding_count; n++)
+        for (size_t e = 0; e < TIMED_ENDS; e++) {
+            int64_t end_us = end_at_us(worker, worker->outstanding[n], timed_ends[e].reason);
+            at_us = end_us < at_us ? end_us : at_us;
+        }
     return at_us;
 }

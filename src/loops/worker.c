@@ -1,5 +1,6 @@
-/* loops/worker.c: the life and the loop of a worker (S78-S89). One coordinator, the thread that calls alk_worker_run, has the one connection;
- * executor threads run handlers. cycle.c settles and claims, watch.c extends and looks at deadlines. */
+/* loops/worker.c: the life and the loop of a worker (S78-S89). One coordinator, the thread that
+ * calls alk_worker_run, has the one connection; executor threads run handlers. cycle.c settles and
+ * claims, watch.c extends and looks at deadlines. */
 #include "loops/worker.h"
 #include "base/backoff.h"
 #include "base/error.h"
@@ -14,6 +15,7 @@
 #define LOCKED_WAIT_US (20 * ALK__MS)
 #define QUEUES_MAX 64
 #define CONCURRENCY_MAX 1000
+#define LEASE_MAX_US (3650 * ALK__DAY)
 
 int64_t alk_respawn_us(int64_t failures) {
     return alk__backoff_us(RESPAWN_BASE_US, RESPAWN_CAP_US, failures, &(struct alk__random){0});
@@ -23,7 +25,7 @@ static alk_status check_options(const alk_worker_options *options, alk_handler h
                                 alk_error *error) {
     if (!handler)
         return alk__fail(error, ALK_USAGE, "a worker needs a handler");
-    if (options->queue_count < 1 || options->queue_count > QUEUES_MAX)
+    if (!options->queues || options->queue_count < 1 || options->queue_count > QUEUES_MAX)
         return alk__fail(error, ALK_INVALID, "a worker serves 1 to %d queues, not %zu", QUEUES_MAX,
                          options->queue_count);
     for (size_t n = 0; n < options->queue_count; n++)
@@ -37,8 +39,8 @@ static alk_status check_options(const alk_worker_options *options, alk_handler h
     if (options->prefetch < 0 || options->prefetch > CONCURRENCY_MAX)
         return alk__fail(error, ALK_INVALID, "prefetch is 0 to %d, not %d", CONCURRENCY_MAX,
                          options->prefetch);
-    if (options->lease_us < ALK__SECOND)
-        return alk__fail(error, ALK_INVALID, "a job's lease is at least a second");
+    if (options->lease_us < ALK__SECOND || options->lease_us > LEASE_MAX_US)
+        return alk__fail(error, ALK_INVALID, "a job's lease is 1 s to 10 years");
     if (options->timeout_us < 0 || options->shutdown_us < 0 || options->poll_us <= 0)
         return alk__fail(error, ALK_INVALID,
                          "time-out and shutdown are not negative, the poll is above 0");
@@ -62,8 +64,7 @@ static alk_status set_up(struct alk__worker *worker, alk_handler handler, void *
     struct alk__executors_options executors = {options->concurrency, handler, context,
                                                options->timeout_us,
                                                alk__store_clock(worker->store)};
-    alk__identity_unique(options->name, alk__store_random(worker->store), worker->id,
-                         sizeof worker->id);
+    alk__identity_unique(options->name, alk__store_random(worker->store), worker->id);
     alk__upkeep_init(&worker->upkeep, worker->id, &worker->reporter);
     worker->outstanding_max = (size_t)options->concurrency + (size_t)options->prefetch;
     /* a batch more: what is settled keeps its place until the answer is known */
@@ -108,7 +109,8 @@ static void release_waiting(struct alk__worker *worker) {
     }
 }
 
-/* The last words of a worker that ends with an error: handlers are told to end and waited for, and what can still be settled is. */
+/* The last words of a worker that ends with an error: handlers are told to end and waited for, and
+ * what can still be settled is. */
 static void abandon(struct alk__worker *worker) {
     release_waiting(worker);
     for (size_t n = 0; n < worker->outstanding_count; n++)
@@ -141,15 +143,14 @@ static void note_stop(struct alk__worker *worker) {
 }
 
 static bool is_over(const struct alk__worker *worker) {
-    if (worker->outstanding_count > 0)
-        return false;
-    return worker->is_stopping ||
-           (worker->options.is_drain && worker->is_empty && worker->failures == 0);
+    return worker->outstanding_count == 0 &&
+           (worker->is_stopping || (worker->options.is_drain && worker->is_empty));
 }
 
-/* Maintenance is offered when there is nothing better to do; its failures are reported and stop nothing. */
+/* Offered in a flood of jobs too: a worker that is never idle must not mean that nothing is ever
+ * tidied. Its failures are reported there and stop nothing. */
 static void offer_upkeep(struct alk__worker *worker) {
-    if (!worker->is_stopping && !worker->has_more)
+    if (!worker->is_stopping)
         (void)alk__upkeep_offer(worker->conn, &worker->upkeep, NULL);
 }
 
@@ -200,9 +201,11 @@ static int64_t idle_wait_us(const struct alk__worker *worker) {
     int64_t now_us = alk__monotonic_us();
     if (worker->has_more && worker->outstanding_count < worker->outstanding_max)
         return 0;
+    if (worker->upkeep.has_more && !worker->is_stopping)
+        return 0;
     if (worker->is_locked)
         poll_us = min_us(poll_us, LOCKED_WAIT_US);
-    int64_t at_us = min_us(now_us + poll_us, alk__worker_watch_at(worker));
+    int64_t at_us = min_us(alk__add_us(now_us, poll_us), alk__worker_watch_at(worker));
     at_us = min_us(at_us, worker->next_due_us);
     return at_us > now_us ? at_us - now_us : 0;
 }
@@ -236,8 +239,7 @@ static alk_status run_loop(struct alk__worker *worker, alk_error *error) {
         }
         int64_t wait_us = retry_wait_us(worker, &own);
         if (wait_us == 0) {
-            if (error)
-                *error = own;
+            *error = own;
             return status;
         }
         report(worker, ALK_LEVEL_WARNING, "database failed, trying again", &own);
@@ -245,11 +247,32 @@ static alk_status run_loop(struct alk__worker *worker, alk_error *error) {
     }
 }
 
+/* From its first event to its last: one that dies says so, whatever its caller does with the error
+ * (S85). */
+static alk_status live(struct alk__worker *worker, alk_error *error) {
+    report(worker, ALK_LEVEL_INFO, "worker started", NULL);
+    alk_status status = run_loop(worker, error);
+    if (status >= 0) {
+        report(worker, ALK_LEVEL_INFO, "worker stopped", NULL);
+        return ALK_OK;
+    }
+    report(worker, ALK_LEVEL_ERROR, "worker failed", error);
+    abandon(worker);
+    return status;
+}
+
+/* The caller may have been built against a header with fewer options. */
+static alk_worker_options complete(const alk_worker_options *options) {
+    alk_worker_options all = ALK_WORKER_OPTIONS_INIT;
+    if (options)
+        memcpy(&all, options, options->size < sizeof all ? options->size : sizeof all);
+    return all;
+}
+
 alk_status alk_worker_run(alk_store *store, const alk_worker_options *options, alk_handler handler,
                           void *context, alk_stop *stop, alk_error *error) {
-    static const alk_worker_options defaults = ALK_WORKER_OPTIONS_INIT;
-    struct alk__worker worker = {
-        .store = store, .options = options ? *options : defaults, .stop = stop};
+    struct alk__worker worker = {.store = store, .options = complete(options), .stop = stop};
+    alk_error own = ALK_ERROR_INIT;
     worker.reporter =
         (struct alk__reporter){worker.options.event, worker.options.event_context, "worker"};
     if (worker.options.prefetch == 0)
@@ -257,14 +280,13 @@ alk_status alk_worker_run(alk_store *store, const alk_worker_options *options, a
     alk_status status = check_options(&worker.options, handler, error);
     if (status < 0)
         return alk__wrap(error, status, "run worker");
-    status = set_up(&worker, handler, context, error);
-    if (status >= 0) {
-        report(&worker, ALK_LEVEL_INFO, "worker started", NULL);
-        status = run_loop(&worker, error);
-        if (status < 0)
-            abandon(&worker);
-        report(&worker, ALK_LEVEL_INFO, "worker stopped", NULL);
-    }
+    status = set_up(&worker, handler, context, &own);
+    if (status >= 0)
+        status = live(&worker, &own);
     tear_down(&worker);
-    return status < 0 ? alk__wrap(error, status, "run worker") : ALK_OK;
+    if (status >= 0)
+        return ALK_OK;
+    if (error)
+        *error = own;
+    return alk__wrap(error, status, "run worker");
 }
