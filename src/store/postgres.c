@@ -9,6 +9,16 @@
 #include "base/error.h"
 #include "store/wake.h"
 
+/* Notices go nowhere: libpq's own receiver would print them. A server that ends an idle session
+ * says so before it closes the socket, and libpq takes that for a notice. */
+static void hear_notice(void *context, const PGresult *result) {
+    struct alk__postgres *session = context;
+    const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+
+    if (severity != NULL && (strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0))
+        session->is_broken = true;
+}
+
 static alk_status new_session(const struct alk__settings *settings, PGconn *connection,
                               bool is_joined, struct alk__session **ret_session, alk_error *error) {
     struct alk__postgres *session = alk__alloc(sizeof(*session));
@@ -20,6 +30,8 @@ static alk_status new_session(const struct alk__settings *settings, PGconn *conn
     session->connection = connection;
     session->deadline_us = INT64_MAX;
     session->is_joined = is_joined;
+    if (!is_joined)
+        PQsetNoticeReceiver(connection, hear_notice, session);
     if (version != NULL) /* "15.18 (Debian 15.18-1)" */
         snprintf(session->version, sizeof(session->version), "PostgreSQL %.*s",
                  (int)strcspn(version, " "), version);
@@ -185,7 +197,7 @@ static bool postgres_is_broken(struct alk__session *opaque) {
     return session->is_broken || PQstatus(session->connection) != CONNECTION_OK;
 }
 
-/* A server that ended an idle connection has said so by now: words and the end of the stream are
+/* A server that ended an idle session has said so by now: its words, or the end of the stream, are
  * there to be read. */
 static bool postgres_is_alive(struct alk__session *opaque) {
     struct alk__postgres *session = alk__postgres_of(opaque);

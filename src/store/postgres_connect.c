@@ -12,7 +12,7 @@
 
 #define VERSION_MIN 130000
 
-/* libpq's own would print to stderr. */
+/* libpq's own would print them to stderr. */
 static void ignore_notice(void *context, const PGresult *result) {
     (void)context;
     (void)result;
