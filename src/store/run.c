@@ -1,5 +1,6 @@
-/* store/run.c: runs statements and transactions on a connection: who may begin one (S26), what is atomic (S32, S33), and the
- * seam by which tests make anything fail. Statements themselves are the drivers'. */
+/* store/run.c: runs statements and transactions on a connection: who may begin one (S26), what is
+ * atomic (S32, S33), and the seam by which tests make anything fail. Statements themselves are the
+ * drivers'. */
 #include "store/run.h"
 
 #include "base/error.h"
@@ -40,7 +41,8 @@ static bool is_in_tx(const alk_conn *conn) {
     return conn->store->driver->is_in_tx(conn->session);
 }
 
-/* A second transaction of the same thread would wait for the first for ever on SQLite: refused on both engines. */
+/* A second transaction of the same thread would wait for the first for ever on SQLite: refused on
+ * both engines. */
 static alk_status check_thread(const alk_conn *conn, alk_error *error) {
     alk_store *store = conn->store;
     bool has_other = false;
@@ -71,6 +73,18 @@ bool alk__conn_is_broken(const alk_conn *conn) {
     return conn->is_broken || conn->store->driver->is_broken(conn->session);
 }
 
+/* Each step has the call's whole limit: what is left of the one before would end a rollback early.
+ */
+static void set_deadline(alk_conn *conn) {
+    int64_t deadline_us = conn->deadline_us;
+
+    if (conn->call_limit_us > 0) {
+        int64_t limit_us = alk__add_us(alk__monotonic_us(), conn->call_limit_us);
+        deadline_us = limit_us < deadline_us ? limit_us : deadline_us;
+    }
+    conn->store->driver->set_deadline(conn->session, deadline_us);
+}
+
 /* What every call on a connection starts with. */
 static alk_status enter(alk_conn *conn, alk_error *error) {
     alk_status status = alk__store_check_process(conn->store, error);
@@ -81,18 +95,14 @@ static alk_status enter(alk_conn *conn, alk_error *error) {
         return alk__fail(error, ALK_AGAIN, "the connection was lost");
     if (conn->is_joined)
         alk__register_add(conn);
-    int64_t deadline_us = conn->deadline_us;
-    if (conn->call_limit_us > 0) {
-        int64_t limit_us = alk__add_us(alk__monotonic_us(), conn->call_limit_us);
-        deadline_us = limit_us < deadline_us ? limit_us : deadline_us;
-    }
-    conn->store->driver->set_deadline(conn->session, deadline_us);
+    set_deadline(conn);
     return ALK_OK;
 }
 
 /* ---- transactions ---- */
 
-/* No transaction of ours is open any more; whoever was to be woken is woken if it was committed (S92). */
+/* No transaction of ours is open any more; whoever was to be woken is woken if it was committed
+ * (S92). */
 static void end(alk_conn *conn, bool is_committed) {
     conn->has_begun = false;
     conn->savepoints = 0;
@@ -108,6 +118,7 @@ static void roll_back(alk_conn *conn) {
     const struct alk__driver *driver = conn->store->driver;
     bool is_done = true;
 
+    set_deadline(conn);
     if (is_in_tx(conn))
         is_done = fault(conn, "rollback", ALK__BEFORE, NULL) >= 0 &&
                   driver->rollback(conn->session, NULL) >= 0 &&
@@ -251,7 +262,8 @@ alk_status alk__savepoint_rollback(alk_conn *conn, alk_error *error) {
     return status < 0 ? status : alk__savepoint_release(conn, error);
 }
 
-/* After FULL, IOERR, NOMEM or INTERRUPT SQLite may have ended the whole transaction: then there is nothing to go back to. */
+/* After FULL, IOERR, NOMEM or INTERRUPT SQLite may have ended the whole transaction: then there is
+ * nothing to go back to. */
 static alk_status under_savepoint(alk_conn *conn, alk_tx_fn function, void *context,
                                   alk_error *error) {
     alk_status status = alk__savepoint(conn, error);

@@ -171,6 +171,16 @@ static void a_call_limit_ends_a_call_to_a_silent_server(struct scene *scene) {
     relay_stop(relay);
 }
 
+/* A limit is each call's own: what an earlier one used up does not end the rollback, and with it
+ * the connection. */
+static void a_rollback_has_a_limit_of_its_own(struct scene *scene) {
+    ok(scene, alk_begin(scene->conn, &scene->error));
+    alk__driver_postgres.set_deadline(scene->conn->session, 1);
+    alk_rollback(scene->conn);
+    assert_false(alk__conn_is_broken(scene->conn));
+    assert_usable(scene, scene->conn);
+}
+
 static const struct scene_test tests[] = {
     POSTGRES(an_idle_connection_that_was_ended_is_replaced_unseen),
     POSTGRES(a_connection_ended_in_its_transaction_is_thrown_away),
@@ -178,6 +188,7 @@ static const struct scene_test tests[] = {
     POSTGRES(a_forked_child_neither_uses_nor_ends_a_connection),
     POSTGRES(a_long_transaction_shortens_no_lease),
     POSTGRES(a_call_limit_ends_a_call_to_a_silent_server),
+    POSTGRES(a_rollback_has_a_limit_of_its_own),
 };
 
 int main(int argc, char **argv) {
