@@ -39,9 +39,15 @@ static inline struct alk__postgres *alk__postgres_of(struct alk__session *sessio
 
 /* ---- postgres_connect.c ---- */
 
-/* Begins to connect; the caller goes on with PQconnectPoll and ends with PQfinish. */
-alk_status alk__postgres_connect_start(const struct alk__settings *settings,
+/* How many hosts a URL names; each gets its share of the time. */
+size_t alk__postgres_host_count(const char *url);
+
+/* Begins to connect, first to the host number turn (from 0, around); the caller goes on with
+ * PQconnectPoll and ends with PQfinish. */
+alk_status alk__postgres_connect_start(const struct alk__settings *settings, size_t turn,
                                        PGconn **ret_connection, alk_error *error);
+
+/* Connects, to whichever host answers, within the connect time-out. */
 alk_status alk__postgres_connect(const struct alk__settings *settings, PGconn **ret_connection,
                                  alk_error *error);
 

@@ -51,9 +51,14 @@ static alk_status postgres_watch_open(const struct alk__settings *settings,
         return alk__nomem(error);
     watch->settings = settings;
     watch->polling = PGRES_POLLING_WRITING;
-    watch->deadline_us = alk__add_us(alk__monotonic_us(), settings->connect_timeout_us);
 
-    alk_status status = alk__postgres_connect_start(settings, &watch->connection, error);
+    /* Any host first: the next watch tries another one if this is silent. */
+    size_t hosts = alk__postgres_host_count(settings->target);
+    size_t turn = (size_t)alk__random_between(&settings->random, 0, (int64_t)hosts - 1);
+    watch->deadline_us =
+        alk__add_us(alk__monotonic_us(), settings->connect_timeout_us / (int64_t)hosts);
+
+    alk_status status = alk__postgres_connect_start(settings, turn, &watch->connection, error);
     if (status < 0) {
         alk__free(watch);
         return status;

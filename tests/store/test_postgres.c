@@ -121,6 +121,26 @@ static void no_message_holds_the_password(void **state) {
     assert_null(strstr(error.message, "sekrit"));
 }
 
+/* S35: no waiting mends a URL. libpq's own words would quote it. */
+static void a_url_that_is_none_is_invalid_and_not_quoted(void **state) {
+    static const char *const urls[] = {"postgresql://alk:sekrit@[/postgres",
+                                       "postgresql://alk:sekr%zzit@/postgres",
+                                       "postgresql://alk:sekrit@/postgres?sekrit=sekrit"};
+    struct server_settings own;
+    struct alk__session *session = NULL;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
+        alk_error error = ALK_ERROR_INIT;
+        server_settings_init(&own, urls[i]);
+        own.settings.masked = "postgresql://masked";
+        assert_int_equal(driver->open(&own.settings, &session, &error), ALK_INVALID);
+        assert_string_equal(error.message,
+                            "postgres: 'postgresql://masked' is no URL that libpq understands");
+        server_settings_free(&own);
+    }
+}
+
 static void the_url_sets_the_name_but_not_the_encoding(void **state) {
     struct session s;
     char url[512];
@@ -441,6 +461,7 @@ int main(void) {
         cmocka_unit_test(a_database_that_is_not_utf8_is_refused),
         cmocka_unit_test(failures_to_connect_are_told_apart),
         cmocka_unit_test(no_message_holds_the_password),
+        cmocka_unit_test(a_url_that_is_none_is_invalid_and_not_quoted),
         cmocka_unit_test(the_url_sets_the_name_but_not_the_encoding),
         cmocka_unit_test(a_statement_is_prepared_once),
         cmocka_unit_test(nothing_is_prepared_with_prepare_off),

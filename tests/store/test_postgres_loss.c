@@ -224,6 +224,42 @@ static void a_server_that_does_not_take_a_connection_is_left_in_time(void **stat
     session_close(&s);
 }
 
+/* S2: several hosts in the URL; one that is dead without a word must not take all the time. */
+static void a_silent_host_leaves_time_for_the_next_one(void **state) {
+    struct session s;
+    struct alk__session *second = NULL;
+    char url[512];
+    const char *folder;
+
+    (void)state;
+    session_open_behind_relay(&s);
+    relay_hold(s.relay, true);
+    folder = strstr(server_needed(), "?host=") + strlen("?host=");
+    snprintf(url, sizeof(url), "%s,%s", relay_url(s.relay), folder);
+    s.own.settings.target = url;
+    s.own.settings.connect_timeout_us = 4 * ALK__SECOND;
+    assert_int_equal(driver->open(&s.own.settings, &second, &s.error), ALK_OK);
+    assert_int_equal(relay_taken(s.relay), 2);
+    driver->close(second);
+    session_close(&s);
+}
+
+/* S2: a host that refuses is passed by libpq itself. */
+static void a_host_that_is_not_there_is_passed_over(void **state) {
+    struct session s;
+    struct alk__session *second = NULL;
+    char url[512];
+
+    (void)state;
+    session_open(&s);
+    snprintf(url, sizeof(url), "postgresql://alk@/postgres?host=/nonexistent,%s",
+             strstr(server_needed(), "?host=") + strlen("?host="));
+    s.own.settings.target = url;
+    assert_int_equal(driver->open(&s.own.settings, &second, &s.error), ALK_OK);
+    driver->close(second);
+    session_close(&s);
+}
+
 /* ---- servers that end ---- */
 
 /* S23: seen at check-out, without a round trip. */
@@ -270,6 +306,8 @@ int main(void) {
         cmocka_unit_test(a_statement_that_waits_for_a_lock_is_left_at_the_deadline),
         cmocka_unit_test(a_deadline_that_has_passed_lets_nothing_through),
         cmocka_unit_test(a_server_that_does_not_take_a_connection_is_left_in_time),
+        cmocka_unit_test(a_silent_host_leaves_time_for_the_next_one),
+        cmocka_unit_test(a_host_that_is_not_there_is_passed_over),
         cmocka_unit_test(an_idle_session_ended_by_the_server_is_seen),
         cmocka_unit_test(a_session_ended_in_its_transaction_says_so),
     };
