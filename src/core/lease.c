@@ -123,9 +123,9 @@ static alk_status renewed(const struct alk__rows *rows, alk_lease *lease, alk_er
     alk_status st = only_row(rows, lease->name, &row, error);
 
     if (st >= 0 && row == NULL) {
-        alk__error_set_subject(error, lease->name);
         st = alk__fail(error, ALK_LOST, "lease '%s' is no longer held by '%s' under fence %" PRId64,
                        lease->name, lease->owner, lease->fence);
+        alk__error_set_subject(error, lease->name);
     }
     if (st >= 0)
         lease->expires_at_us = row->expires_at;
