@@ -164,7 +164,7 @@ static alk_status read_option(struct reader *reader, alk_error *error) {
         return alk__fail(error, ALK_INVALID, "--%s takes no value", option->name);
     if (option->kind != ALK__OPTION_FLAG && value == NULL) {
         if (reader->at == reader->count)
-            return alk__fail(error, ALK_INVALID, "--%s wants a value: %s", option->name,
+            return alk__fail(error, ALK_INVALID, "--%s needs a value (%s)", option->name,
                              option->argument);
         value = reader->words[reader->at++];
     }

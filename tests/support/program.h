@@ -36,6 +36,7 @@ struct place {
     char schema[64];
     const char *input;     /* what the next command reads from stdin, NULL = nothing */
     const char *extra;     /* one more NAME=VALUE for its environment, NULL = none */
+    bool as_nobody;        /* whether commands run without the rights of root */
     pid_t started[16];     /* what place_start started and nobody waited for yet */
     char out[PLACE_BYTES]; /* of the last command */
     char err[PLACE_BYTES];
