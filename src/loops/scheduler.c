@@ -114,9 +114,9 @@ alk_status alk_scheduler_run(alk_store *store, const alk_scheduler_options *opti
         alk__scheduler_release(&scheduler);
     alk__wake_free(wake);
     alk__scheduler_free(&scheduler);
-    if (status != ALK_OK && error != NULL) {
+    if (status < 0)
+        alk__wrap(&own, status, "run scheduler");
+    if (status != ALK_OK && error != NULL)
         *error = own;
-        alk__wrap(error, status, "run scheduler");
-    }
     return status;
 }
