@@ -98,6 +98,10 @@ static void boundaries_are_asked_for_in_microseconds(void **state) {
     assert_int_equal(noon_us, at_us);
     assert_int_equal(ALK_OK, alk_when_prev(when, 0, noon_us, &at_us));
     assert_int_equal(noon_us - ALK__DAY, at_us);
+    alk_when_free(when);
+    assert_int_equal(ALK_OK, alk_when_parse("@daily", "", NULL, &when, NULL));
+    assert_int_equal(ALK_OK, alk_when_next(when, 0, -1, &at_us));
+    assert_int_equal(0, at_us);
     at_us = 7;
     assert_int_equal(ALK_EMPTY, alk_when_next(when, 0, INT64_MAX, &at_us));
     assert_int_equal(ALK_EMPTY, alk_when_prev(when, 0, INT64_MIN, &at_us));

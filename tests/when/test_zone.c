@@ -192,6 +192,9 @@ static void files_that_are_not_right_are_refused(void **state) {
     memset(file.bytes + block + 20, 0xff, 24);
     assert_refused(&file, "the file is cut off");
     file = make_plain();
+    file.length -= strlen("\nXST0\n") + 1;
+    assert_refused(&file, "the file is cut off");
+    file = make_plain();
     memset(file.bytes + 20, 0xff, 24);
     assert_refused(&file, "the file is cut off");
     file = make_plain();
