@@ -129,6 +129,7 @@ alk_status alk_open(const char *url, const alk_store_options *options, alk_store
         alk_close(store);
         return status;
     }
+    store->settings.must_exist = true; /* a file that is gone is not made anew, without tables */
     *ret_store = store;
     return ALK_OK;
 }

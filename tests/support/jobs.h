@@ -1,4 +1,5 @@
-/* support/jobs.h: the few things that tests of jobs do again and again, and a look at a whole store. */
+/* support/jobs.h: the few things that tests of jobs do again and again, and a look at a whole
+ * store. */
 #ifndef ALK_TEST_JOBS_H
 #define ALK_TEST_JOBS_H
 

@@ -64,6 +64,32 @@ void scene_reopen(struct scene *scene) {
     ok(scene, alk_conn_get(scene->store, &scene->conn, &scene->error));
 }
 
+void scene_forget(struct scene *scene) {
+    char path[160];
+
+    scene_close(scene);
+    if (scene->engine == ALK_ENGINE_POSTGRES) {
+        sql_drop_schema(scene);
+        return;
+    }
+    sql_close(scene);
+    snprintf(path, sizeof(path), "%s/store.db", scene->folder);
+    if (remove(path) != 0)
+        fail_msg("'%s' is not there", path);
+}
+
+void scene_move_store(struct scene *scene) {
+    static const char *const ends[] = {"", "-wal", "-shm"};
+    char from[160];
+    char to[160];
+
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+        snprintf(from, sizeof(from), "%s/store.db%s", scene->folder, ends[i]);
+        snprintf(to, sizeof(to), "%s/away.db%s", scene->folder, ends[i]);
+        rename(from, to);
+    }
+}
+
 /* ---- folders ---- */
 
 static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *where) {

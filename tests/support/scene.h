@@ -18,9 +18,7 @@ struct scene_private {
     int next_time;
 };
 
-/* The handle of sql(), opened by the first use; the schema of a PostgreSQL scene goes with the
- * last. */
-void sql_close(struct scene *scene);
+/* Drops the schema of a PostgreSQL scene. */
 void sql_drop_schema(struct scene *scene);
 
 /* Runs the role that the arguments name and gives its exit code; -1: they name none. */

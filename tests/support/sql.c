@@ -29,7 +29,7 @@ static void *sqlite_open(struct scene *scene) {
 }
 
 /* Runs all statements; the first value of the last row goes into text. */
-static void sqlite_run(struct scene *scene, sqlite3 *handle, const char *sql_, bool *ret_null) {
+static bool sqlite_run(struct scene *scene, sqlite3 *handle, const char *sql_, bool *ret_null) {
     const char *rest = sql_;
 
     while (*rest != '\0') {
@@ -44,9 +44,13 @@ static void sqlite_run(struct scene *scene, sqlite3 *handle, const char *sql_, b
             code = SQLITE_OK;
         }
         sqlite3_finalize(statement);
-        if (code != SQLITE_OK && code != SQLITE_DONE)
-            fail_msg("sql: %s: %s", sqlite3_errmsg(handle), sql_);
+        if (code != SQLITE_OK && code != SQLITE_DONE) {
+            snprintf(scene->private->text, sizeof(scene->private->text), "%s",
+                     sqlite3_errmsg(handle));
+            return false;
+        }
     }
+    return true;
 }
 #endif
 
@@ -67,13 +71,14 @@ static void *postgres_open(void) {
     return handle;
 }
 
-static void postgres_run(struct scene *scene, PGconn *handle, const char *sql_, bool *ret_null) {
+static bool postgres_run(struct scene *scene, PGconn *handle, const char *sql_, bool *ret_null) {
     PGresult *result = PQexec(handle, sql_);
     ExecStatusType status = PQresultStatus(result);
 
     if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) {
+        snprintf(scene->private->text, sizeof(scene->private->text), "%s", PQerrorMessage(handle));
         PQclear(result);
-        fail_msg("sql: %s: %s", PQerrorMessage(handle), sql_);
+        return false;
     }
     if (status == PGRES_TUPLES_OK && PQntuples(result) > 0) {
         *ret_null = PQgetisnull(result, PQntuples(result) - 1, 0);
@@ -84,6 +89,7 @@ static void postgres_run(struct scene *scene, PGconn *handle, const char *sql_, 
                                            : value);
     }
     PQclear(result);
+    return true;
 }
 
 static bool is_name_byte(char byte) {
@@ -123,27 +129,37 @@ void *sql_handle(struct scene *scene) {
 }
 
 ALK_PRINTF(2, 0)
-static bool run(struct scene *scene, const char *format, va_list arguments) {
+/* The value is in private->text, or why there is none. */
+static bool run(struct scene *scene, const char *format, va_list arguments, bool *ret_null) {
     struct alk__buffer text = ALK__BUFFER_INIT((size_t)1 << 20);
     void *handle = sql_handle(scene);
     char *written = NULL;
-    bool is_null = true;
+    bool is_done = false;
 
+    *ret_null = true;
     if (vasprintf(&written, format, arguments) < 0)
         fail_msg("no memory");
     scene->private->text[0] = '\0';
 #if ALK_WITH_SQLITE
     if (scene->engine == ALK_ENGINE_SQLITE)
-        sqlite_run(scene, handle, written, &is_null);
+        is_done = sqlite_run(scene, handle, written, ret_null);
 #endif
 #if ALK_WITH_POSTGRES
     if (scene->engine == ALK_ENGINE_POSTGRES) {
         in_schema(scene, written, &text);
-        postgres_run(scene, handle, text.bytes, &is_null);
+        is_done = postgres_run(scene, handle, text.bytes, ret_null);
     }
 #endif
     alk__buffer_release(&text);
     free(written);
+    return is_done;
+}
+
+static bool must_run(struct scene *scene, const char *format, va_list arguments) {
+    bool is_null;
+
+    if (!run(scene, format, arguments, &is_null))
+        fail_msg("sql: %s: %s", scene->private->text, format);
     return !is_null;
 }
 
@@ -151,15 +167,25 @@ void sql(struct scene *scene, const char *format, ...) {
     va_list arguments;
 
     va_start(arguments, format);
-    run(scene, format, arguments);
+    must_run(scene, format, arguments);
     va_end(arguments);
+}
+
+bool sql_try(struct scene *scene, const char *format, ...) {
+    va_list arguments;
+    bool is_null;
+
+    va_start(arguments, format);
+    bool is_done = run(scene, format, arguments, &is_null);
+    va_end(arguments);
+    return is_done;
 }
 
 int64_t sql_number(struct scene *scene, const char *format, ...) {
     va_list arguments;
 
     va_start(arguments, format);
-    bool has_value = run(scene, format, arguments);
+    bool has_value = must_run(scene, format, arguments);
     va_end(arguments);
     return has_value ? strtoll(scene->private->text, NULL, 10) : NULL_NUMBER;
 }
@@ -168,7 +194,7 @@ const char *sql_text(struct scene *scene, const char *format, ...) {
     va_list arguments;
 
     va_start(arguments, format);
-    run(scene, format, arguments);
+    must_run(scene, format, arguments);
     va_end(arguments);
     return scene->private->text;
 }
@@ -229,8 +255,8 @@ void scene_pass(struct scene *scene, int64_t span_us) {
 
 void sql_drop_schema(struct scene *scene) {
     /* what a failed test still holds must not hold this up for ever */
-    sql(scene, "SET lock_timeout = '5s'; DROP SCHEMA IF EXISTS \"%s\" CASCADE",
-        scene->private->schema);
+    sql_try(scene, "SET lock_timeout = '5s'; DROP SCHEMA IF EXISTS \"%s\" CASCADE",
+            scene->private->schema);
 }
 
 void sql_close(struct scene *scene) {

@@ -132,6 +132,12 @@ alk_status scene_open(struct scene *scene, const alk_store_options *options, alk
 void scene_close(struct scene *scene);
 void scene_reopen(struct scene *scene);
 
+/* Closes the store and removes it, so that the next to open it is the first. */
+void scene_forget(struct scene *scene);
+
+/* SQLite: moves the store's files away under whoever has them open. */
+void scene_move_store(struct scene *scene);
+
 /* ---- time ---- */
 
 void scene_pass(struct scene *scene, int64_t span_us);
@@ -142,6 +148,9 @@ int64_t scene_now(struct scene *scene);
 /* Runs SQL on a connection that is no part of the library. Tables are written alk_job; on
  * PostgreSQL that becomes job in the test's schema. What fails fails the test. */
 void sql(struct scene *scene, const char *format, ...) ALK_PRINTF(2, 3);
+
+/* The same; false where the engine refuses it. */
+bool sql_try(struct scene *scene, const char *format, ...) ALK_PRINTF(2, 3);
 
 /* The one number of a query (a boolean is 0 or 1, null is INT64_MIN). */
 int64_t sql_number(struct scene *scene, const char *format, ...) ALK_PRINTF(2, 3);
@@ -154,6 +163,7 @@ const char *sql_time(struct scene *scene, int64_t us);
 
 /* The engine's own handle behind sql(), for what it cannot do: sqlite3 *, PGconn *. */
 void *sql_handle(struct scene *scene);
+void sql_close(struct scene *scene); /* the next sql() opens another */
 
 /* ---- looking ---- */
 
