@@ -1,0 +1,47 @@
+# bash completion of alk: commands, and the options of each. A test compares it with the program.
+
+_alk_options() {
+    case $1 in
+    "enqueue") echo "--delay --at --priority --max-attempts --expires --header --many" ;;
+    "work") echo "--concurrency --timeout --drain --log-level --log-format" ;;
+    "job list") echo "--queue --state --limit" ;;
+    "schedule put") echo "--queue --payload --priority --max-attempts --expires" ;;
+    "schedule set") echo "--spec --queue --payload --priority --max-attempts --expires" ;;
+    "schedule list" | "schedule history") echo "--limit" ;;
+    "run") echo "--config --once --check --log-level --log-format" ;;
+    "lease run") echo "--ttl" ;;
+    esac
+    echo "--store --json --help"
+}
+
+_alk_words() {
+    case $1 in
+    "") echo "init enqueue work job schedule run lease health version help" ;;
+    "job") echo "list show" ;;
+    "schedule") echo "put set list show history pause resume remove fire" ;;
+    "lease") echo "list break run" ;;
+    "help") _alk_words "" ;;
+    *) _alk_options "$1" ;;
+    esac
+}
+
+_alk() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=""
+    if [ "$COMP_CWORD" -gt 1 ]; then
+        command=${COMP_WORDS[1]}
+        case $command in
+        job | schedule | lease)
+            [ "$COMP_CWORD" -le 2 ] || command="$command ${COMP_WORDS[2]}"
+            ;;
+        esac
+    fi
+    case $before in
+    --state) COMPREPLY=($(compgen -W "ready delayed chained running done dead cancelled" -- "$word")) ;;
+    --log-level) COMPREPLY=($(compgen -W "debug info warning error" -- "$word")) ;;
+    --log-format) COMPREPLY=($(compgen -W "logfmt json" -- "$word")) ;;
+    --config | --many) COMPREPLY=($(compgen -f -- "$word")) ;;
+    *) COMPREPLY=($(compgen -W "$(_alk_words "$command")" -- "$word")) ;;
+    esac
+}
+
+complete -o bashdefault -F _alk alk
