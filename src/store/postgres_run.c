@@ -247,8 +247,8 @@ static alk_status receive(struct trip *trip, size_t *ret_failed, alk_error *erro
         if (answer >= 0 || !is_first)
             continue;
         status = answer;
-        if (session
-                ->has_commit_in_air) /* the failure is ours alone: the server goes on to commit */
+        /* A failure that is ours alone does not keep the server from going on to commit. */
+        if (session->has_commit_in_air)
             error->is_unknown = true;
         *ret_failed = error->is_unknown ? trip->call_count : trip->steps[i].call;
     }

@@ -168,6 +168,20 @@ static void a_rollback_that_is_not_heard_breaks_the_session(void **state) {
     session_close(&s);
 }
 
+/* S37: nor is one that could not even be sent. */
+static void a_rollback_without_memory_breaks_the_session(void **state) {
+    struct session s;
+
+    (void)state;
+    session_open(&s);
+    assert_int_equal(session_begin(&s), ALK_OK);
+    alk__alloc_fail_at(1);
+    assert_int_equal(session_rollback(&s), ALK_NOMEM);
+    alk__alloc_fail_at(0);
+    assert_true(session_is_broken(&s));
+    session_close(&s);
+}
+
 /* ---- deadlines ---- */
 
 /* S170: on a Unix socket, which has no time-out of its own. S168: a lost socket is transient. */
@@ -302,6 +316,7 @@ int main(void) {
         cmocka_unit_test(a_loss_before_the_commit_is_known),
         cmocka_unit_test(a_failing_rollback_breaks_the_session_and_hides_nothing),
         cmocka_unit_test(a_rollback_that_is_not_heard_breaks_the_session),
+        cmocka_unit_test(a_rollback_without_memory_breaks_the_session),
         cmocka_unit_test(a_server_that_does_not_answer_is_left_at_the_deadline),
         cmocka_unit_test(a_statement_that_waits_for_a_lock_is_left_at_the_deadline),
         cmocka_unit_test(a_deadline_that_has_passed_lets_nothing_through),

@@ -80,8 +80,9 @@ static void a_statement_by_id_is_planned_for_indexes_and_others_are_not(void **s
     (void)state;
     session_open(&s);
     assert_true(session_run(&s, "CREATE TEMPORARY TABLE seen (n bigint)", ALK__RUN_PLAIN) >= 0);
-    assert_true(session_run_flagged(&s, ALK__BY_ID, 0, SEE_PLAN, ALK__RUN_OWN) >= 0);
-    assert_int_equal(session_number(&s, LAST_SEEN), 0);
+    for (int i = 0; i < 2; i++) /* each transaction anew */
+        assert_true(session_run_flagged(&s, ALK__BY_ID, 0, SEE_PLAN, ALK__RUN_OWN) >= 0);
+    assert_int_equal(session_number(&s, "SELECT sum(n)::bigint FROM pg_temp.seen"), 0);
     assert_int_equal(session_number(&s, "SELECT " PLAN), 5);
 
     assert_int_equal(session_begin(&s), ALK_OK);

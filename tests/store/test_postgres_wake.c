@@ -1,5 +1,7 @@
 /* store/postgres_wake: who is woken by a commit elsewhere, and what becomes of a listener whose
  * connection breaks. */
+#include "store/store.h"
+#include "store/wake.h"
 #include "support/relay.h"
 #include "support/server.h"
 #include "support/test.h"
@@ -143,6 +145,26 @@ static void another_schema_is_not_heard(struct scene *scene) {
     pair_close(&pair);
 }
 
+/* S88: what was committed before it listened was not heard, so everybody looks once when it
+ * does. */
+static void a_watch_calls_once_when_it_begins_to_listen(struct scene *scene) {
+    const struct alk__wake_driver *driver = &alk__wake_postgres;
+    const struct alk__settings *settings = &scene->store->settings;
+    PGconn *beside = server_connect(server_needed());
+    struct alk__watch *watch = NULL;
+    bool is_called = false;
+    int64_t next_us;
+
+    ok(scene, driver->open(settings, &watch, &scene->error));
+    wait_until(driver->look(watch, &is_called, &next_us, &scene->error) < 0 || is_called);
+    assert_true(next_us == INT64_MAX);
+    assert_int_equal(server_number(beside, LISTENERS, channel(scene)), 1);
+    ok(scene, driver->look(watch, &is_called, &next_us, &scene->error));
+    assert_false(is_called);
+    driver->close(watch);
+    PQfinish(beside);
+}
+
 /* S96: it listens on a connection of its own; ended, it connects again and has everybody look. */
 static void an_ended_listener_listens_again_and_calls_once(struct scene *scene) {
     struct pair pair;
@@ -252,6 +274,7 @@ static const struct scene_test tests[] = {
     POSTGRES(a_rolled_back_transaction_wakes_nobody),
     POSTGRES(a_host_wakes_at_its_own_commit),
     POSTGRES(another_schema_is_not_heard),
+    POSTGRES(a_watch_calls_once_when_it_begins_to_listen),
     POSTGRES(an_ended_listener_listens_again_and_calls_once),
     POSTGRES(a_listener_without_a_server_does_not_spin),
     POSTGRES(a_silent_server_holds_up_neither_stop_nor_time),
