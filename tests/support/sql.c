@@ -155,6 +155,7 @@ static bool run(struct scene *scene, const char *format, va_list arguments, bool
     return is_done;
 }
 
+ALK_PRINTF(2, 0)
 static bool must_run(struct scene *scene, const char *format, va_list arguments) {
     bool is_null;
 
