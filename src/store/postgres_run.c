@@ -29,7 +29,8 @@ struct trip {
     struct alk__parameters *parameters; /* of each call */
     struct step *steps;
     size_t step_count;
-    bool is_refused; /* libpq did not take something */
+    bool is_refused;   /* libpq did not take something */
+    bool is_committed; /* the answer to COMMIT was read: what is lost behind it changes nothing */
 };
 
 /* The most steps that one call takes: five settings, PREPARE, the call. */
@@ -194,7 +195,8 @@ static alk_status read_success(struct trip *trip, const struct step *step, PGres
     if (step->kind != STEP_COMMIT)
         return ALK_OK;
     trip->session->has_commit_in_air = false;
-    if (strcmp(PQcmdStatus(result), "COMMIT") != 0)
+    trip->is_committed = strcmp(PQcmdStatus(result), "COMMIT") == 0;
+    if (!trip->is_committed)
         return alk__fail(error, ALK_AGAIN,
                          "postgres: the transaction had failed, COMMIT rolled it back");
     return ALK_OK;
@@ -232,14 +234,13 @@ static alk_status receive_step(struct trip *trip, const struct step *step, alk_e
         return status;
     alk_status ended = alk__postgres_result(trip->session, &end, status < 0 ? NULL : error);
     PQclear(end);
-    return status < 0 ? status : ended;
+    return status < 0 || trip->is_committed ? status : ended;
 }
 
 /* Every answer is read, so that the connection is usable afterwards; the first failure counts. */
-static alk_status receive(struct trip *trip, size_t *ret_failed, alk_error *error) {
+static alk_status receive_steps(struct trip *trip, size_t *ret_failed, alk_error *error) {
     struct alk__postgres *session = trip->session;
     alk_status status = ALK_OK;
-    PGresult *result = NULL;
 
     for (size_t i = 0; i < trip->step_count && !session->is_broken; i++) {
         bool is_first = status >= 0;
@@ -252,14 +253,28 @@ static alk_status receive(struct trip *trip, size_t *ret_failed, alk_error *erro
             error->is_unknown = true;
         *ret_failed = error->is_unknown ? trip->call_count : trip->steps[i].call;
     }
-    if (session->is_broken)
-        return status;
-    alk_status synced = alk__postgres_result(session, &result, status < 0 ? NULL : error);
-    if (synced >= 0 && PQresultStatus(result) != PGRES_PIPELINE_SYNC)
-        synced = alk__postgres_lost(session, "the end of the answers is missing",
-                                    status < 0 ? NULL : error);
+    return status;
+}
+
+static alk_status receive_sync(struct alk__postgres *session, alk_error *error) {
+    PGresult *result = NULL;
+    alk_status status = alk__postgres_result(session, &result, error);
+
+    if (status >= 0 && PQresultStatus(result) != PGRES_PIPELINE_SYNC)
+        status = alk__postgres_lost(session, "the end of the answers is missing", error);
     PQclear(result);
-    return status < 0 ? status : synced;
+    return status;
+}
+
+static alk_status receive(struct trip *trip, size_t *ret_failed, alk_error *error) {
+    alk_status status = receive_steps(trip, ret_failed, error);
+    alk_status synced = ALK_OK;
+
+    if (!trip->session->is_broken)
+        synced = receive_sync(trip->session, status < 0 ? NULL : error);
+    if (status >= 0 && !trip->is_committed)
+        return synced;
+    return status;
 }
 
 /* ---- the round trip ---- */

@@ -100,6 +100,24 @@ static void calls_that_commit_are_unknown_too(void **state) {
     }
 }
 
+/* S36: once the answer to COMMIT was read, what is lost behind it changes nothing. */
+static void a_commit_that_was_answered_is_done(void **state) {
+    static const enum alk__run_mode modes[] = {ALK__RUN_OWN, ALK__RUN_COMMIT};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct session s;
+        session_open_behind_relay(&s);
+        if (modes[i] == ALK__RUN_COMMIT)
+            assert_int_equal(session_begin(&s), ALK_OK);
+        relay_cut_inside(s.relay, "COMMIT");
+        assert_int_equal(session_run_three(&s, s.count, modes[i], NULL), ALK_OK);
+        assert_int_equal(session_notes(&s), 2);
+        assert_true(session_is_broken(&s));
+        session_close(&s);
+    }
+}
+
 /* S36: the server was ended in the middle of a COMMIT, and said so: still nobody knows. */
 static void a_server_ended_during_a_commit_leaves_it_unknown(void **state) {
     struct session s;
@@ -312,6 +330,7 @@ int main(void) {
         cmocka_unit_test(a_commit_whose_answer_is_lost_is_unknown),
         cmocka_unit_test(a_commit_that_is_not_answered_in_time_is_unknown),
         cmocka_unit_test(calls_that_commit_are_unknown_too),
+        cmocka_unit_test(a_commit_that_was_answered_is_done),
         cmocka_unit_test(a_server_ended_during_a_commit_leaves_it_unknown),
         cmocka_unit_test(a_loss_before_the_commit_is_known),
         cmocka_unit_test(a_failing_rollback_breaks_the_session_and_hides_nothing),

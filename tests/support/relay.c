@@ -16,7 +16,7 @@
 
 #define PAIRS_MAX 64
 
-enum loss { LOSE_NOTHING, CUT_BEFORE, CUT_BEHIND, HOLD_BEHIND };
+enum loss { LOSE_NOTHING, CUT_BEFORE, CUT_INSIDE, CUT_BEHIND, HOLD_BEHIND };
 
 struct pair {
     int client;
@@ -106,6 +106,12 @@ static bool from_client(struct relay *relay, struct pair *pair, const char *byte
 static bool from_server(struct relay *relay, struct pair *pair, const char *bytes, ssize_t length) {
     if (relay->is_held || pair->loss == HOLD_BEHIND)
         return true;
+    if (pair->loss == CUT_INSIDE) {
+        const char *said = memmem(bytes, (size_t)length, relay->words, strlen(relay->words));
+        if (said != NULL) /* and the NUL behind it */
+            write_all(pair->client, bytes, said - bytes + (ssize_t)strlen(relay->words) + 1);
+        return false;
+    }
     return pair->loss != CUT_BEHIND && write_all(pair->client, bytes, length);
 }
 
@@ -270,6 +276,10 @@ static void lose(struct relay *relay, enum loss loss, const char *words) {
 
 void relay_cut_before(struct relay *relay, const char *words) {
     lose(relay, CUT_BEFORE, words);
+}
+
+void relay_cut_inside(struct relay *relay, const char *words) {
+    lose(relay, CUT_INSIDE, words);
 }
 
 void relay_cut_behind(struct relay *relay, const char *words) {

@@ -29,6 +29,9 @@ void relay_cut(struct relay *relay);
 void relay_cut_before(struct relay *relay, const char *words);
 void relay_cut_behind(struct relay *relay, const char *words);
 
+/* Likewise: the client hears the server say the same words back, and no more. */
+void relay_cut_inside(struct relay *relay, const char *words);
+
 /* Likewise, but the client is left waiting instead. */
 void relay_hold_behind(struct relay *relay, const char *words);
 
