@@ -346,6 +346,37 @@ static void late_ticks_stay_in_phase(struct scene *scene) {
     ticker_end(&ticker);
 }
 
+/* S128: 10,000 ticks, each late by another time up to 9 s: each boundary fires once and on the
+ * grid, none is left out. */
+static void ten_thousand_late_ticks_stay_in_phase(struct scene *scene) {
+    alk_store_options options = scene_options(scene);
+    struct ticker ticker;
+
+    scene_close(scene);
+    options.durability = ALK_DURABILITY_NORMAL;
+    ok(scene, scene_open(scene, &options, &scene->store));
+    ok(scene, alk_conn_get(scene->store, &scene->conn, &scene->error));
+    put(scene, "often", "@every 10s");
+    int64_t anchor_us = scene->clock.now_us;
+    ticker_start(scene, &ticker);
+    for (int64_t i = 1; i <= 10000; i++) {
+        int64_t late_us = alk__random_between(&(struct alk__random){fixed_bits, &scene->random}, 0,
+                                              9 * ALK__SECOND);
+        scene->clock.now_us = anchor_us + 10 * i * ALK__SECOND + late_us;
+        ok(scene, ticker_tick(scene, &ticker));
+        assert_int_equal(ticker.result.fired, 1);
+    }
+    assert_int_equal(sql_number(scene, "SELECT count(*) FROM alk_schedule_event"), 10000);
+    assert_int_equal(
+        sql_number(scene, "SELECT count(*) FROM alk_schedule_event e JOIN alk_schedule s"
+                          " WHERE outcome <> 'fired' OR (fire_at - anchor_at) %% 10000000 <> 0"),
+        0);
+    assert_int_equal(
+        sql_number(scene, "SELECT max(fire_at) - min(fire_at) FROM alk_schedule_event"),
+        9999 * 10 * ALK__SECOND);
+    ticker_end(&ticker);
+}
+
 /* S132, S133: batch after batch in the order of next_fire_at and id; a backlog of one delays
  * none of the same tick. */
 static void due_rows_are_taken_in_batches_and_in_order(struct scene *scene) {
@@ -606,6 +637,7 @@ static const struct scene_test tests[] = {
     BOTH(the_newest_boundaries_fire_in_order_of_time),
     BOTH(missed_boundaries_are_counted_and_told),
     BOTH(late_ticks_stay_in_phase),
+    SQLITE(ten_thousand_late_ticks_stay_in_phase),
     BOTH(due_rows_are_taken_in_batches_and_in_order),
     BOTH(with_nothing_due_a_tick_looks_into_an_index),
     BOTH(all_lines_of_a_tick_are_of_one_time),

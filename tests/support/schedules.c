@@ -66,7 +66,9 @@ void put(struct scene *scene, const char *name, const char *spec) {
 }
 
 void make_due(struct scene *scene, const char *name, int64_t back_us) {
-    int64_t now_us = scene_now(scene);
+    int64_t now_us = 0;
+
+    ok(scene, alk__db_now(scene->conn, &now_us, &scene->error));
     int64_t due_us = now_us - now_us % ALK__SECOND - back_us;
 
     sql(scene,
