@@ -1,4 +1,5 @@
-/* core/claim: which jobs a claim takes, in which order, and what it does about those that may not run. */
+/* core/claim: which jobs a claim takes, in which order, and what it does about those that may not
+ * run. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -23,6 +24,11 @@ static void a_delayed_job_waits_for_its_time(struct scene *scene) {
     assert_int_equal(state_of(scene, id), ALK_JOB_DELAYED);
     scene_pass(scene, ALK__HOUR - ALK__MINUTE);
     expect_empty(scene, "mail");
+    int64_t due = put_job(scene, "mail");
+    alk_job_list list = take_jobs(scene, "mail", 10, "w");
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.jobs[0].id, due);
+    alk_job_list_free(&list);
     scene_pass(scene, ALK__MINUTE);
     assert_int_equal(take_one(scene, "mail", "w").id, id);
 }
@@ -49,8 +55,8 @@ static void a_batch_comes_in_claim_order(struct scene *scene) {
     alk_job_list_free(&list);
 }
 
-/* S47, S69, S70: a claim raises attempt, sets the time of the claim, and its stamp is above the earlier
- * one and not below the clock. */
+/* S47, S69, S70: a claim raises attempt, sets the time of the claim, and its stamp is above the
+ * earlier one and not below the clock. */
 static void a_claim_counts_and_stamps(struct scene *scene) {
     int64_t id = put_job(scene, "mail");
     int64_t earlier = 0;
@@ -70,23 +76,24 @@ static void a_claim_counts_and_stamps(struct scene *scene) {
     }
 }
 
-/* S69, S77: where the row has a stamp ahead of the clock (a restored copy, a clock that went back) the
- * next is still higher. */
+/* S69, S77: where the row has a stamp ahead of the clock (a restored copy, a clock that went back)
+ * the next is still higher. */
 static void a_stamp_rises_when_the_clock_does_not(struct scene *scene) {
     put_job(scene, "mail");
     sql(scene, "UPDATE alk_job SET stamp = 9000000000000000000");
     assert_int_equal(take_one(scene, "mail", "w").stamp, INT64_C(9000000000000000001));
 }
 
-/* S14, S15: a lease is measured by the database's clock at the statement: 30 s are 30 s however old the
- * transaction is, and a job becomes claimable when its lease lapses. */
+/* S14, S15: a lease is measured by the database's clock at the statement: 30 s are 30 s however old
+ * the transaction is, and a job becomes claimable when its lease lapses. */
 static void a_lease_counts_from_the_statement(struct scene *scene) {
     put_job(scene, "mail");
     ok(scene, alk_begin(scene->conn, &scene->error));
     int64_t begun = scene_now(scene);
     wait_until(scene->engine == ALK_ENGINE_SQLITE || scene_now(scene) > begun + 50 * ALK__MS);
     alk_job_list list = take_jobs(scene, "mail", 1, "w");
-    assert_true(list.jobs[0].lease_until_us >= list.jobs[0].claimed_at_us + 30 * ALK__SECOND - ALK__MS);
+    assert_true(list.jobs[0].lease_until_us >=
+                list.jobs[0].claimed_at_us + 30 * ALK__SECOND - ALK__MS);
     assert_true(scene->engine == ALK_ENGINE_SQLITE ||
                 list.jobs[0].lease_until_us > begun + 30 * ALK__SECOND + 50 * ALK__MS);
     alk_job_list_free(&list);
@@ -124,13 +131,15 @@ static void the_clock_of_the_process_does_not_matter(struct scene *scene) {
 
 /* S46: a claim that finds nothing writes nothing: no transaction id, no data_version, no lock. */
 static void an_idle_claim_writes_nothing(struct scene *scene) {
-    const char *version = scene->engine == ALK_ENGINE_SQLITE
-                              ? "PRAGMA data_version"
-                              : "SELECT pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())::text::bigint";
+    const char *version =
+        scene->engine == ALK_ENGINE_SQLITE
+            ? "PRAGMA data_version"
+            : "SELECT pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())::text::bigint";
     bool is_quiet = false;
 
     put_job_at(scene, "mail", scene_now(scene) + ALK__HOUR, 3);
-    /* Another test's writes raise the server's ids: one quiet round is enough, a claim that writes has none. */
+    /* Another test's writes raise the server's ids: one quiet round is enough, a claim that writes
+     * has none. */
     for (int round = 0; round < 1000 && !is_quiet; round++) {
         int64_t before = sql_number(scene, "%s", version);
         expect_empty(scene, "mail");
@@ -167,7 +176,8 @@ static void a_claimer_in_its_transaction_holds_up_nobody(struct scene *scene) {
     ok(scene, alk_commit(scene->conn, &scene->error));
 }
 
-/* S48: whoever held the job at its last attempt died: it becomes dead, is not run, counts no attempt. */
+/* S48: whoever held the job at its last attempt died: it becomes dead, is not run, counts no
+ * attempt. */
 static void a_job_out_of_attempts_is_dead_not_run(struct scene *scene) {
     alk_enqueue_options options = ALK_ENQUEUE_OPTIONS_INIT;
     alk_job_list list;
@@ -188,7 +198,8 @@ static void a_job_out_of_attempts_is_dead_not_run(struct scene *scene) {
     check_store(scene);
 }
 
-/* S48 and the queue's settings: a job without a number of its own has the queue's, at the time of use. */
+/* S48 and the queue's settings: a job without a number of its own has the queue's, at the time of
+ * use. */
 static void the_attempts_of_the_queue_count_at_the_time_of_use(struct scene *scene) {
     int64_t id = put_job(scene, "mail");
 
@@ -199,7 +210,8 @@ static void the_attempts_of_the_queue_count_at_the_time_of_use(struct scene *sce
     assert_int_equal(state_of(scene, id), ALK_JOB_DEAD);
 }
 
-/* S54: an expired job is not run; it is dead at the claim, and those behind it run in the same call. */
+/* S54: an expired job is not run; it is dead at the claim, and those behind it run in the same
+ * call. */
 static void an_expired_job_is_dead_not_run(struct scene *scene) {
     alk_enqueue_options options = ALK_ENQUEUE_OPTIONS_INIT;
     alk_job_list list;
@@ -232,7 +244,8 @@ static void a_job_that_expires_while_running_is_not_run_again(struct scene *scen
     assert_int_equal(state_of(scene, id), ALK_JOB_DEAD);
 }
 
-/* The cancelled verdict: a job whose cancel was asked for while it ran ends as cancelled when its lease lapses (S55). */
+/* The cancelled verdict: a job whose cancel was asked for while it ran ends as cancelled when its
+ * lease lapses (S55). */
 static void a_lapsed_job_with_a_cancel_ends_as_cancelled(struct scene *scene) {
     int64_t id = put_job(scene, "mail");
 
@@ -259,8 +272,9 @@ static void an_unreadable_job_is_set_aside_and_the_others_run(struct scene *scen
     int64_t good = put_job(scene, "mail");
 
     if (scene->engine == ALK_ENGINE_POSTGRES)
-        sql(scene, "ALTER TABLE alk_job ALTER COLUMN payload DROP NOT NULL;"
-                   "UPDATE alk_job SET payload = NULL WHERE id = %lld",
+        sql(scene,
+            "ALTER TABLE alk_job ALTER COLUMN payload DROP NOT NULL;"
+            "UPDATE alk_job SET payload = NULL WHERE id = %lld",
             (long long)bad);
     else
         sql(scene,

@@ -82,8 +82,8 @@ static void expect_refusals(struct scene *scene, const struct refusal *refusals,
         const struct refusal *refusal = &refusals[i];
         size_t length = refusal->payload == NULL ? 0 : strlen(refusal->payload);
         expect(scene, ALK_INVALID,
-               alk_enqueue(scene->conn, refusal->queue, refusal->payload, length,
-                           &refusal->options, NULL, &scene->error));
+               alk_enqueue(scene->conn, refusal->queue, refusal->payload, length, &refusal->options,
+                           NULL, &scene->error));
         assert_contains(scene->error.message, refusal->message);
     }
 }
@@ -94,8 +94,8 @@ static void expect_refusals(struct scene *scene, const struct refusal *refusals,
         .expires_us = ALK_NO_TIME, __VA_ARGS__                                                     \
     }
 
-/* S33, S39, S212: refused for its arguments, before the database hears of it: no statement is run and
- * the caller's transaction goes on as it was. */
+/* S33, S39, S212: refused for its arguments, before the database hears of it: no statement is run
+ * and the caller's transaction goes on as it was. */
 static void a_refused_call_does_not_touch_the_database(struct scene *scene) {
     char long_name[202];
     memset(long_name, 'q', sizeof(long_name) - 1);
@@ -110,16 +110,20 @@ static void a_refused_call_does_not_touch_the_database(struct scene *scene) {
         {"mail", "1", OPTIONS(.headers = "{"), "headers"},
         {"mail", "1", OPTIONS(.max_attempts = -1), "max_attempts"},
         {"mail", "1", OPTIONS(.priority = 32768), "priority"},
-        {"mail", "1",
+        {"mail",
+         "1",
          {sizeof(alk_enqueue_options), 1, 1, ALK_NO_TIME, 0, 0, NULL},
          "both delay and run_at"},
-        {"mail", "1",
+        {"mail",
+         "1",
          {sizeof(alk_enqueue_options), -1, ALK_NO_TIME, ALK_NO_TIME, 0, 0, NULL},
          "delay"},
-        {"mail", "1",
+        {"mail",
+         "1",
          {sizeof(alk_enqueue_options), ALK_NO_TIME, ALK_NO_TIME, 0, 0, 0, NULL},
          "expires"},
-        {"mail", "1",
+        {"mail",
+         "1",
          {sizeof(alk_enqueue_options), ALK_NO_TIME, INT64_MAX, ALK_NO_TIME, 0, 0, NULL},
          "run_at"},
     };
@@ -155,8 +159,8 @@ static void a_payload_above_the_limits_is_refused(struct scene *scene) {
     assert_int_equal(count_rows(scene, "alk_job", "1 = 1"), 1);
 }
 
-/* S33: a limit that stands in the queue's row is tested by the statement, which then inserts nothing;
- * the caller's transaction is usable. */
+/* S33: a limit that stands in the queue's row is tested by the statement, which then inserts
+ * nothing; the caller's transaction is usable. */
 static void a_limit_of_the_queue_keeps_the_whole_batch_out(struct scene *scene) {
     const alk_new_job jobs[] = {{"1", 1, NULL}, {"\"long\"", 6, NULL}, {"2", 1, NULL}};
 
@@ -171,7 +175,8 @@ static void a_limit_of_the_queue_keeps_the_whole_batch_out(struct scene *scene) 
     assert_int_equal(count_rows(scene, "alk_job", "1 = 1"), 2);
 }
 
-/* S64: 10,000 jobs are one transaction with a handful of statements and one wake, ids in the order given. */
+/* S64: 10,000 jobs are one transaction with a handful of statements and one wake, ids in the order
+ * given. */
 static void many_jobs_are_one_transaction(struct scene *scene) {
     enum { COUNT = ALK_ENQUEUE_BATCH_MAX };
     alk_new_job *jobs = calloc(COUNT, sizeof(*jobs));
@@ -191,9 +196,9 @@ static void many_jobs_are_one_transaction(struct scene *scene) {
     faults_remove(&faults);
     for (int i = 1; i < COUNT; i++)
         assert_true(ids[i] > ids[i - 1]);
-    assert_int_equal(sql_number(scene, "SELECT payload FROM alk_job WHERE id = %lld",
-                                (long long)ids[COUNT - 1]),
-                     COUNT - 1);
+    assert_int_equal(
+        sql_number(scene, "SELECT payload FROM alk_job WHERE id = %lld", (long long)ids[COUNT - 1]),
+        COUNT - 1);
     assert_int_equal(count_rows(scene, "alk_lane", "1 = 1"), 1);
     free(jobs);
     free(ids);
@@ -223,7 +228,8 @@ static void a_rollback_leaves_no_trace(struct scene *scene) {
     assert_int_equal(count_rows(scene, "alk_lane", "1 = 1"), 0);
 }
 
-/* S32: whichever step fails, before or after it had its effect, there is no job or one whole job. */
+/* S32: whichever step fails, before or after it had its effect, there is no job or one whole job.
+ */
 static void a_failing_step_leaves_nothing_half_done(struct scene *scene) {
     for (int nth = 1;; nth++) {
         struct faults faults;

@@ -63,7 +63,8 @@ static void a_cancel_is_seen_at_the_extension(struct scene *scene) {
     assert_int_equal(settle_one(scene, claim, ALK_DONE), ALK_SETTLE_CANCELLED);
 }
 
-/* S51: many at once, each with its answer, in the caller's order; a row that somebody holds is left out. */
+/* S51: many at once, each with its answer, in the caller's order; a row that somebody holds is left
+ * out. */
 static void each_of_many_has_its_answer(struct scene *scene) {
     alk_claim_id claims[4];
     alk_settle_answer answers[4];
@@ -124,7 +125,8 @@ static void an_extension_is_refused_for_its_arguments(struct scene *scene) {
     struct faults faults;
 
     faults_install(&faults, scene->store);
-    expect(scene, ALK_INVALID, alk_extend(scene->conn, "", ALK__HOUR, &id, 1, &answer, &scene->error));
+    expect(scene, ALK_INVALID,
+           alk_extend(scene->conn, "", ALK__HOUR, &id, 1, &answer, &scene->error));
     expect(scene, ALK_INVALID, alk_extend(scene->conn, "w", 0, &id, 1, &answer, &scene->error));
     expect(scene, ALK_INVALID,
            alk_extend(scene->conn, "w", ALK__HOUR, &id, 1001, &answer, &scene->error));

@@ -26,7 +26,8 @@ static void a_fresh_store_is_healthy(struct scene *scene) {
     alk_health_free(&report);
 }
 
-/* S18: the job that has been due for longest, of any queue and lane; running and delayed ones do not count. */
+/* S18: the job that has been due for longest, of any queue and lane; running and delayed ones do
+ * not count. */
 static void the_oldest_due_job_is_found(struct scene *scene) {
     int64_t now = scene_now(scene);
 
@@ -61,10 +62,12 @@ static void put_schedule(struct scene *scene, const char *name) {
 static void quarantined_schedules_are_named_and_not_due(struct scene *scene) {
     put_schedule(scene, "good");
     put_schedule(scene, "bad");
-    sql(scene, "UPDATE alk_schedule SET quarantined_at = created_at, next_fire_at = created_at WHERE name = 'bad'");
+    sql(scene, "UPDATE alk_schedule SET quarantined_at = created_at, next_fire_at = created_at "
+               "WHERE name = 'bad'");
     sql(scene, "UPDATE alk_schedule SET spec_version = 1");
     put_schedule(scene, "newer");
-    sql(scene, "UPDATE alk_schedule SET spec_version = 99, next_fire_at = created_at WHERE name = 'newer'");
+    sql(scene, "UPDATE alk_schedule SET spec_version = 99, next_fire_at = created_at WHERE name = "
+               "'newer'");
 
     alk_health_report report = look(scene);
     assert_int_equal(report.quarantined_count, 1);

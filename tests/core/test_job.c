@@ -124,8 +124,9 @@ static void live_jobs_are_listed_in_claim_order_then_finished_ones(struct scene 
 
 static void make_unreadable(struct scene *scene, int64_t id) {
     if (scene->engine == ALK_ENGINE_POSTGRES)
-        sql(scene, "ALTER TABLE alk_job ALTER COLUMN payload DROP NOT NULL;"
-                   "UPDATE alk_job SET payload = NULL WHERE id = %lld",
+        sql(scene,
+            "ALTER TABLE alk_job ALTER COLUMN payload DROP NOT NULL;"
+            "UPDATE alk_job SET payload = NULL WHERE id = %lld",
             (long long)id);
     else
         sql(scene,

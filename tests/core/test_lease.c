@@ -39,10 +39,12 @@ static void odd_leases_are_refused(struct scene *scene) {
     struct faults faults;
 
     faults_install(&faults, scene->store);
-    expect(scene, ALK_INVALID, alk_lease_acquire(scene->conn, "", "me", TTL, &lease, &scene->error));
+    expect(scene, ALK_INVALID,
+           alk_lease_acquire(scene->conn, "", "me", TTL, &lease, &scene->error));
     expect(scene, ALK_INVALID, alk_lease_acquire(scene->conn, "a", "", TTL, &lease, &scene->error));
     expect(scene, ALK_INVALID, alk_lease_acquire(scene->conn, "a", "me", 0, &lease, &scene->error));
-    expect(scene, ALK_INVALID, alk_lease_acquire(scene->conn, "a", "me", -1, &lease, &scene->error));
+    expect(scene, ALK_INVALID,
+           alk_lease_acquire(scene->conn, "a", "me", -1, &lease, &scene->error));
     expect(scene, ALK_INVALID,
            alk_lease_acquire(scene->conn, "a", "me", INT64_MAX, &lease, &scene->error));
     expect(scene, ALK_INVALID, alk_lease_get(scene->conn, "", &lease, &scene->error));
@@ -51,7 +53,8 @@ static void odd_leases_are_refused(struct scene *scene) {
     faults_remove(&faults);
 }
 
-/* S175: the same text does not share a lease; who is refused hears who holds it, and writes nothing. */
+/* S175: the same text does not share a lease; who is refused hears who holds it, and writes
+ * nothing. */
 static void the_same_owner_text_does_not_share_a_lease(struct scene *scene) {
     alk_lease mine = acquire(scene, "job"), theirs;
     struct faults faults;
@@ -83,8 +86,8 @@ static void only_a_valid_lease_is_renewed(struct scene *scene) {
     assert_int_equal(next.expires_at_us, end);
 }
 
-/* S177: each fence is above every earlier one of its name and not below the clock: after a release, a lapse,
- * and where the row has one ahead of the clock. */
+/* S177: each fence is above every earlier one of its name and not below the clock: after a release,
+ * a lapse, and where the row has one ahead of the clock. */
 static void fences_only_grow(struct scene *scene) {
     int64_t before = scene_now(scene);
     alk_lease first = acquire(scene, "job");
@@ -123,7 +126,8 @@ static void an_end_far_ahead_counts_as_lapsed(struct scene *scene) {
     assert_true(acquire(scene, "job").fence > lease.fence);
 }
 
-/* S181: held leases by name, with the clock to tell their age; a break ends one whoever holds it. */
+/* S181: held leases by name, with the clock to tell their age; a break ends one whoever holds it.
+ */
 static void leases_are_listed_and_broken(struct scene *scene) {
     alk_lease_list list;
     alk_lease mine = acquire(scene, "b"), was;

@@ -40,15 +40,16 @@ static void with_nothing_to_do_nothing_is_written(struct scene *scene) {
     assert_int_equal(count_rows(scene, "alk_maintenance", "1 = 1"), 0);
 }
 
-/* S54, S209: waiting jobs past their time become dead without any worker, under the lease, with a line
- * for people. */
+/* S54, S209: waiting jobs past their time become dead without any worker, under the lease, with a
+ * line for people. */
 static void expired_jobs_become_dead_by_themselves(struct scene *scene) {
     int64_t expired = put_expiring(scene, "mail", ALK__MINUTE);
     int64_t delayed_too = put_job_at(scene, "mail", scene_now(scene) + ALK__HOUR, 2);
     int64_t waiting = put_expiring(scene, "mail", ALK__HOUR);
     alk_job_list list;
 
-    sql(scene, "UPDATE alk_job SET expires_at = enqueued_at WHERE id = %lld", (long long)delayed_too);
+    sql(scene, "UPDATE alk_job SET expires_at = enqueued_at WHERE id = %lld",
+        (long long)delayed_too);
     scene_pass(scene, 2 * ALK__MINUTE);
     struct alk__maintain_result result = maintain(scene);
     assert_int_equal(result.touched, 2);
@@ -77,8 +78,8 @@ static void a_running_job_is_left_to_its_claim(struct scene *scene) {
     assert_int_equal(state_of(scene, claim.id), ALK_JOB_DEAD);
 }
 
-/* S48, S209: in a queue that nobody serves any more, a job whose last attempt died becomes dead, a cancelled
- * one cancelled; one with attempts left stays. */
+/* S48, S209: in a queue that nobody serves any more, a job whose last attempt died becomes dead, a
+ * cancelled one cancelled; one with attempts left stays. */
 static void lapsed_jobs_of_unserved_queues_come_to_rest(struct scene *scene) {
     alk_enqueue_options once = ALK_ENQUEUE_OPTIONS_INIT;
     int64_t last, cancelled, again;
@@ -203,7 +204,8 @@ static void refuse_dead_below(struct scene *scene, int64_t id) {
             (long long)id);
 }
 
-/* DESIGN 5: rows that cannot be handled do not fill the batch for ever, not even a whole batch of them. */
+/* DESIGN 5: rows that cannot be handled do not fill the batch for ever, not even a whole batch of
+ * them. */
 static void rows_that_are_refused_hold_up_no_others(struct scene *scene) {
     put_jobs(scene, "mail", 1010);
     sql(scene, "UPDATE alk_job SET expires_at = enqueued_at");
@@ -221,16 +223,18 @@ static void rows_that_are_refused_hold_up_no_others(struct scene *scene) {
     assert_int_equal(maintain(scene).refused_count, 1000);
 }
 
-/* S9: a job that cannot be read is dead, with its id for the log; so is one that no claim can see. */
+/* S9: a job that cannot be read is dead, with its id for the log; so is one that no claim can see.
+ */
 static void unreadable_jobs_are_dead_with_their_ids(struct scene *scene) {
     int64_t expired = put_expiring(scene, "mail", ALK__SECOND);
     int64_t hidden = put_job(scene, "mail");
 
     if (scene->engine == ALK_ENGINE_POSTGRES)
-        sql(scene, "ALTER TABLE alk_job ALTER COLUMN payload DROP NOT NULL;"
-                   "ALTER TABLE alk_job ALTER COLUMN run_at DROP NOT NULL;"
-                   "UPDATE alk_job SET payload = NULL WHERE id = %lld;"
-                   "UPDATE alk_job SET run_at = NULL WHERE id = %lld",
+        sql(scene,
+            "ALTER TABLE alk_job ALTER COLUMN payload DROP NOT NULL;"
+            "ALTER TABLE alk_job ALTER COLUMN run_at DROP NOT NULL;"
+            "UPDATE alk_job SET payload = NULL WHERE id = %lld;"
+            "UPDATE alk_job SET run_at = NULL WHERE id = %lld",
             (long long)expired, (long long)hidden);
     else
         sql(scene,
@@ -262,8 +266,7 @@ static void a_failing_step_keeps_no_other_from_its_work(struct scene *scene) {
     scene_pass(scene, 25 * ALK__HOUR);
     faults_install(&faults, scene->store);
     faults_add(&faults, "job_take", 0, ALK__BEFORE, ALK_FAILED);
-    expect(scene, ALK_FAILED,
-           alk__maintain_step(scene->conn, "host/1", &result, &scene->error));
+    expect(scene, ALK_FAILED, alk__maintain_step(scene->conn, "host/1", &result, &scene->error));
     assert_contains(scene->error.message, "maintenance: expired: ");
     faults_remove(&faults);
     assert_int_equal(count_rows(scene, "alk_job_done", "1 = 1"), 0);
@@ -271,7 +274,8 @@ static void a_failing_step_keeps_no_other_from_its_work(struct scene *scene) {
     assert_int_equal(maintain(scene).touched, 1);
 }
 
-/* PostgreSQL: two first users of a lane may write it twice; one row stays. Waiters whose backend is gone go. */
+/* PostgreSQL: two first users of a lane may write it twice; one row stays. Waiters whose backend is
+ * gone go. */
 static void doubles_and_dead_waiters_go(struct scene *scene) {
     put_job(scene, "mail");
     sql(scene, "INSERT INTO alk_lane VALUES ('mail', 0), ('mail', 0), ('mail', 1)");

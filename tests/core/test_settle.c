@@ -63,7 +63,8 @@ static void a_queue_may_keep_no_done_jobs(struct scene *scene) {
     expect(scene, ALK_ABSENT, alk_job_get(scene->conn, id, &list, &scene->error));
 }
 
-/* S71, S72: a retry waits for the back-off, between half and the whole of base * 2^(attempt - 1). */
+/* S71, S72: a retry waits for the back-off, between half and the whole of base * 2^(attempt - 1).
+ */
 static void a_retry_waits_for_its_back_off(struct scene *scene) {
     int64_t id = put_job(scene, "mail");
 
@@ -117,11 +118,11 @@ static void jobs_that_fail_together_come_back_apart(struct scene *scene) {
                                           .delay_us = ALK_NO_TIME};
     alk_job_list_free(&list);
     ok(scene, alk_settle(scene->conn, settlements, 1000, answers, &scene->error));
-    assert_true(sql_number(scene,
-                           scene->engine == ALK_ENGINE_SQLITE
-                               ? "SELECT count(DISTINCT run_at / 1000000) FROM alk_job"
-                               : "SELECT count(DISTINCT date_trunc('second', run_at)) FROM alk_job") >
-                100);
+    assert_true(
+        sql_number(scene,
+                   scene->engine == ALK_ENGINE_SQLITE
+                       ? "SELECT count(DISTINCT run_at / 1000000) FROM alk_job"
+                       : "SELECT count(DISTINCT date_trunc('second', run_at)) FROM alk_job") > 100);
 }
 
 /* S74: a delay of the handler's own counts instead of the back-off, and the attempt counts. */
@@ -202,7 +203,8 @@ static void a_release_spends_no_attempt(struct scene *scene) {
     alk_job_list_free(&list);
 }
 
-/* S55: whatever the outcome, a job whose cancel was asked for ends as cancelled, and the answer says so. */
+/* S55: whatever the outcome, a job whose cancel was asked for ends as cancelled, and the answer
+ * says so. */
 static void a_cancel_wins_over_every_outcome(struct scene *scene) {
     static const alk_outcome outcomes[] = {ALK_DONE, ALK_RETRY, ALK_DEAD, ALK_UNAVAILABLE,
                                            ALK_RELEASE};
@@ -410,7 +412,8 @@ static void a_refused_row_does_not_spoil_the_rest(struct scene *scene) {
 static void a_refused_row_leaves_the_callers_transaction(struct scene *scene) {
     ok(scene, alk_begin(scene->conn, &scene->error));
     put_job(scene, "first");
-    /* the tampering connection cannot write beside an open transaction: the trigger goes in before */
+    /* the tampering connection cannot write beside an open transaction: the trigger goes in before
+     */
     ok(scene, alk_commit(scene->conn, &scene->error));
     put_jobs(scene, "mail", 3);
     alk_settlement s[3];
@@ -437,12 +440,15 @@ static void claim_three(struct scene *scene, alk_settlement s[3]) {
         s[i] = (alk_settlement){.id = list.jobs[i].id,
                                 .stamp = list.jobs[i].stamp,
                                 .worker = "w",
-                                .outcome = i == 0 ? ALK_DONE : i == 1 ? ALK_RETRY : ALK_DEAD,
+                                .outcome = i == 0   ? ALK_DONE
+                                           : i == 1 ? ALK_RETRY
+                                                    : ALK_DEAD,
                                 .delay_us = ALK_NO_TIME};
     alk_job_list_free(&list);
 }
 
-/* S32: whichever step of a settle fails, either nothing is settled and the status says so, or all of it is. */
+/* S32: whichever step of a settle fails, either nothing is settled and the status says so, or all
+ * of it is. */
 static void a_failing_step_settles_all_or_nothing(struct scene *scene) {
     for (int nth = 1, is_over = 0; !is_over; nth++) {
         alk_settlement s[4];
@@ -467,7 +473,8 @@ static void a_failing_step_settles_all_or_nothing(struct scene *scene) {
     check_store(scene);
 }
 
-/* S33: in a caller's transaction on SQLite a settle that fails leaves nothing behind, whichever step failed. */
+/* S33: in a caller's transaction on SQLite a settle that fails leaves nothing behind, whichever
+ * step failed. */
 static void a_failing_step_leaves_the_callers_transaction(struct scene *scene) {
     for (int nth = 1, is_over = 0; !is_over; nth++) {
         alk_settlement s[4];
@@ -492,8 +499,8 @@ static void a_failing_step_leaves_the_callers_transaction(struct scene *scene) {
     }
 }
 
-/* S218: without memory it settles all or nothing too. (On PostgreSQL the COMMIT is on its way with the
- * rest: the answers may find no room when it is over.) */
+/* S218: without memory it settles all or nothing too. (On PostgreSQL the COMMIT is on its way with
+ * the rest: the answers may find no room when it is over.) */
 static void without_memory_it_settles_all_or_nothing(struct scene *scene) {
     alk_settlement s[3];
     alk_settle_answer answers[3];
@@ -513,7 +520,8 @@ static void without_memory_it_settles_all_or_nothing(struct scene *scene) {
 
 /* S33: refused for its arguments before the database is touched. */
 static void a_settle_is_refused_for_its_arguments(struct scene *scene) {
-    alk_settlement good = {.id = 1, .stamp = 1, .worker = "w", .outcome = ALK_DONE, .delay_us = ALK_NO_TIME};
+    alk_settlement good = {
+        .id = 1, .stamp = 1, .worker = "w", .outcome = ALK_DONE, .delay_us = ALK_NO_TIME};
     alk_settlement bad[5] = {good, good, good, good, good};
     alk_settle_answer answer;
     struct faults faults;

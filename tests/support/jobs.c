@@ -74,7 +74,8 @@ void check_store(struct scene *scene) {
         const char *query;
     } rules[] = {
         {"jobs that are both live and finished",
-         "SELECT count(*) FROM alk_job j WHERE EXISTS (SELECT 1 FROM alk_job_done d WHERE d.id = j.id)"
+         "SELECT count(*) FROM alk_job j WHERE EXISTS (SELECT 1 FROM alk_job_done d WHERE d.id = "
+         "j.id)"
          " OR EXISTS (SELECT 1 FROM alk_job_dead d WHERE d.id = j.id)"},
         {"jobs that are both done and dead",
          "SELECT count(*) FROM alk_job_done d JOIN alk_job_dead e ON e.id = d.id"},
