@@ -1,15 +1,16 @@
-/* store/sqlite.h: what the files of the SQLite driver share: sqlite.c (connections, transactions), sqlite_run.c (statements),
- * sqlite_file.c (what a process knows of a file), wake_sqlite.c. */
+/* store/sqlite.h: what the files of the SQLite driver share: sqlite.c (connections, transactions),
+ * sqlite_run.c (statements), sqlite_file.c (what a process knows of a file), wake_sqlite.c. */
 #ifndef ALK_STORE_SQLITE_H
 #define ALK_STORE_SQLITE_H
 
 #include <sqlite3.h>
+#include <sys/types.h>
 
 #include "base/turns.h"
 #include "store/driver.h"
 
-/* A database file as this process has it open, shared by all its connections: one writer at a time takes its turn here, so
- * that threads of one process are served in order. */
+/* A database file as this process has it open, shared by all its connections: one writer at a time
+ * takes its turn here, so that threads of one process are served in order. */
 struct alk__sqlite_file {
     struct alk__sqlite_file *next;
     dev_t device; /* 0, with an address as inode: in memory */
@@ -19,8 +20,8 @@ struct alk__sqlite_file {
     struct alk__turns writer;
 };
 
-/* Whether path may be opened here: not by the child of a process that had it open when it forked, for the locks that SQLite
- * believes to have are its parent's (S27). */
+/* Whether path may be opened here: not by the child of a process that had it open when it forked,
+ * for the locks that SQLite believes to have are its parent's (S27). */
 alk_status alk__sqlite_file_check(const char *path, alk_error *error);
 
 /* The file behind path, or the memory behind settings; one more use. */
@@ -52,7 +53,8 @@ alk_status alk__sqlite_fail(const struct alk__session *session, int code, alk_er
 /* Opens a handle on the settings' database and sets it up; nothing of it is left when it fails. */
 alk_status alk__sqlite_connect(struct alk__session *session, alk_error *error);
 
-/* The span a call may wait for others' locks: settings' busy time-out, but not past the deadline. */
+/* The span a call may wait for others' locks: settings' busy time-out, but not past the deadline.
+ */
 void alk__sqlite_start_wait(struct alk__session *session);
 
 alk_status alk__sqlite_run(struct alk__session *session, const struct alk__call *calls,
