@@ -134,6 +134,8 @@ alk_status alk_lease_hold(alk_store *store, const char *name, const char *owner,
                           int64_t wait_us, alk_stop *stop, alk_lease_fn function, void *context,
                           alk_error *error) {
     struct holder holder = {.store = store};
+    if (!function)
+        return alk__fail(error, ALK_USAGE, "holding a lease needs a function to run under it");
     alk_status status = alk_stop_new(&holder.lost, error);
     if (status >= 0)
         status = alk_stop_new(&holder.done, error);
