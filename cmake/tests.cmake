@@ -12,6 +12,9 @@ target_link_libraries(test-inside INTERFACE
     $<TARGET_NAME_IF_EXISTS:alk-rooms> alkstore-static PkgConfig::cmocka)
 
 file(GLOB support_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/support/*.c)
+if(NOT ALK_WITH_POSTGRES)
+    list(FILTER support_sources EXCLUDE REGEX "/(relay|server|session)\\.c$")
+endif()
 if(support_sources)
     add_library(test-support STATIC ${support_sources})
     target_link_libraries(test-support PUBLIC test-inside)
@@ -19,6 +22,9 @@ endif()
 
 file(GLOB test_sources CONFIGURE_DEPENDS
     ${CMAKE_SOURCE_DIR}/tests/*/test_*.c ${CMAKE_SOURCE_DIR}/tests/*/test_*.py)
+if(NOT ALK_WITH_POSTGRES)
+    list(FILTER test_sources EXCLUDE REGEX "/test_postgres[^/]*$")
+endif()
 foreach(source IN LISTS test_sources)
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(GET folder FILENAME room)

@@ -1,5 +1,5 @@
 /* store/sqlite.h: what the files of the SQLite driver share: sqlite.c (connections, transactions),
- * sqlite_run.c (statements), sqlite_file.c (what a process knows of a file), wake_sqlite.c. */
+ * sqlite_run.c (statements), sqlite_file.c (what a process knows of a file), sqlite_wake.c. */
 #ifndef ALK_STORE_SQLITE_H
 #define ALK_STORE_SQLITE_H
 

@@ -15,9 +15,14 @@
 const char *server_needed(void) {
     const char *url = getenv("ALK_TEST_POSTGRES");
 
-    if (url == NULL || *url == '\0')
-        skip();
-    return url;
+    const char *required = getenv("ALK_TEST_REQUIRE");
+
+    if (url != NULL && *url != '\0')
+        return url;
+    if (required != NULL && strstr(required, "postgres") != NULL)
+        fail_msg("a PostgreSQL server is required (ALK_TEST_REQUIRE) and there is none");
+    skip();
+    return NULL;
 }
 
 static void ignore(void *context, const PGresult *result) {

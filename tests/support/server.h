@@ -11,7 +11,8 @@
 #include "base/clock.h"
 #include "store/driver.h"
 
-/* The server's URL; skips the test when there is none. */
+/* The server's URL; skips the test when there is none, or fails it with ALK_TEST_REQUIRE=postgres
+ * (S224). */
 const char *server_needed(void);
 
 /* A connection; a failed one fails the test. */

@@ -1,4 +1,4 @@
-/* store/wake_sqlite.c: notices commits of other connections and processes: inotify says that the WAL file was written to,
+/* store/sqlite_wake.c: notices commits of other connections and processes: inotify says that the WAL file was written to,
  * PRAGMA data_version that somebody committed. The file changes before the fsync and the commit is visible after it, so the
  * version is read again a number of times after each write. No file is opened here but by SQLite (S11). */
 #include <errno.h>
