@@ -1,6 +1,7 @@
-/* store/sqlite_wake.c: notices commits of other connections and processes: inotify says that the WAL file was written to,
- * PRAGMA data_version that somebody committed. The file changes before the fsync and the commit is visible after it, so the
- * version is read again a number of times after each write. No file is opened here but by SQLite (S11). */
+/* store/sqlite_wake.c: notices commits of other connections and processes: inotify says that the
+ * WAL file was written to, PRAGMA data_version that somebody committed. The file changes before
+ * the fsync and the commit is visible after it, so the version is read again a number of times
+ * after each write. No file is opened here but by SQLite (S11). */
 #include <errno.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -73,7 +74,8 @@ static alk_status start(struct alk__watch *watch, const struct alk__settings *se
     if (code != SQLITE_OK)
         return alk__sqlite_fail(watch->session, code, error);
 
-    /* The first read makes the WAL file where there is none; the second one, behind the watch, is the base. */
+    /* The first read makes the WAL file where there is none; the second one, behind the watch,
+     * is the base. */
     status = read_version(watch, &watch->base, error);
     if (status < 0)
         return status;
@@ -121,8 +123,8 @@ static void take_events(int fd, bool *ret_written, bool *ret_gone) {
     }
 }
 
-/* The rungs begin anew with each write and are gone through to the end: two commits may follow each other so closely that
- * the first change is seen before the second one is visible. */
+/* The rungs begin anew with each write and are gone through to the end: two commits may follow
+ * each other so closely that the first change is seen before the second one is visible. */
 static int64_t next_look(struct alk__watch *watch, bool is_changed) {
     if (watch->inotify >= 0)
         return watch->rung < RUNGS ? rungs_us[watch->rung++] : CHECK_US;
