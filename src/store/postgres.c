@@ -86,7 +86,7 @@ static alk_status postgres_begin(struct alk__session *opaque, const struct alk__
     bool is_limited =
         limits != NULL && !session->is_joined && (limits->idle_us > 0 || limits->lock_us > 0);
     char settings[256] = "";
-    const char *sql[] = {"BEGIN ISOLATION LEVEL READ COMMITTED", settings};
+    const char *sql[] = {ALK__POSTGRES_BEGIN, settings};
     alk_status status = alk__postgres_ready(session, error);
 
     if (status < 0)

@@ -84,6 +84,9 @@ alk_status alk__postgres_failure(struct alk__postgres *session, const PGresult *
 
 /* ---- postgres_run.c ---- */
 
+/* Our statements were tried under this level, whatever the role's or the database's default is. */
+#define ALK__POSTGRES_BEGIN "BEGIN ISOLATION LEVEL READ COMMITTED"
+
 /* Sends SQL without parameters in one round trip, in order: begin, limits, commit, rollback,
  * savepoints. */
 alk_status alk__postgres_control(struct alk__postgres *session, const char *const *sql,

@@ -36,8 +36,6 @@ struct trip {
 /* The most steps that one call takes: five settings, PREPARE, the call. */
 #define STEPS_A_CALL 7
 
-/* Of our own statements, whatever the role's or the database's default is. */
-#define BEGIN_SQL "BEGIN ISOLATION LEVEL READ COMMITTED"
 #define ASYNC_SQL "SELECT pg_catalog.set_config('synchronous_commit', 'off', true)"
 
 /* A plan made while a table was nearly empty is used after it has grown; a job is always found
@@ -134,7 +132,7 @@ static void send_calls(struct trip *trip, enum alk__run_mode mode) {
     struct alk__postgres *session = trip->session;
 
     if (mode == ALK__RUN_OWN) {
-        send_control(trip, STEP_CONTROL, 0, BEGIN_SQL);
+        send_control(trip, STEP_CONTROL, 0, ALK__POSTGRES_BEGIN);
         if (is_async(trip) && !session->is_joined)
             send_control(trip, STEP_CONTROL, 0, ASYNC_SQL);
     }

@@ -82,8 +82,7 @@ static int postgres_watch_fd(const struct alk__watch *opaque) {
     return watch->state == CONNECTING ? -1 : PQsocket(watch->connection);
 }
 
-static alk_status lost(const struct watch *watch, alk_error *error) {
-    (void)watch;
+static alk_status lost(alk_error *error) {
     return alk__fail(error, ALK_AGAIN, "postgres: the connection that listens is lost");
 }
 
@@ -100,7 +99,7 @@ static alk_status look_connecting(struct watch *watch, alk_error *error) {
     char sql[64];
     snprintf(sql, sizeof(sql), "LISTEN %s", channel_of(watch->settings->schema).name);
     if (PQsetnonblocking(watch->connection, 1) != 0 || PQsendQuery(watch->connection, sql) == 0)
-        return lost(watch, error);
+        return lost(error);
     watch->state = ASKING;
     return ALK_OK;
 }
@@ -110,7 +109,7 @@ static alk_status look_asking(struct watch *watch, bool *ret_called, alk_error *
     PGresult *result;
 
     if (PQflush(watch->connection) < 0 || PQconsumeInput(watch->connection) == 0)
-        return lost(watch, error);
+        return lost(error);
     while (!PQisBusy(watch->connection)) {
         result = PQgetResult(watch->connection);
         if (result == NULL) {
@@ -132,7 +131,7 @@ static alk_status look_listening(struct watch *watch, bool *ret_called, alk_erro
     PGnotify *notify;
 
     if (PQconsumeInput(watch->connection) == 0)
-        return lost(watch, error);
+        return lost(error);
     while ((notify = PQnotifies(watch->connection)) != NULL) {
         *ret_called = true;
         PQfreemem(notify);
