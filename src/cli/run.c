@@ -27,9 +27,8 @@ static int print_check(const struct alk__arguments *arguments, struct alk__confi
         alk__record_number(&record, "workers", (int64_t)config->worker_count);
         alk__record_end(&record);
     } else {
-        printf("the configuration is good: %s scheduler, %zu worker%s\n",
-               config->is_scheduler ? "a" : "no", config->worker_count,
-               config->worker_count == 1 ? "" : "s");
+        printf("# the configuration is good\n");
+        alk__config_print(config, stdout);
     }
     alk__config_free(config);
     return ALK__EXIT_OK;
@@ -58,7 +57,7 @@ static int run(const struct alk__arguments *arguments) {
 static const struct alk__option options[] = {
     {"config", "FILE", "else only the scheduler runs", ALK__OPTION_TEXT, offsetof(struct alk__arguments, config), 0, 0},
     {"once", NULL, "fire what is due and end; no workers", ALK__OPTION_FLAG, offsetof(struct alk__arguments, is_once), 0, 0},
-    {"check", NULL, "read the configuration and end", ALK__OPTION_FLAG, offsetof(struct alk__arguments, is_check), 0, 0},
+    {"check", NULL, "read the configuration, print it and end", ALK__OPTION_FLAG, offsetof(struct alk__arguments, is_check), 0, 0},
     {"log-level", "L", "debug, info, warning or error", ALK__OPTION_TEXT, offsetof(struct alk__arguments, log_level), 0, 0},
     {"log-format", "F", "logfmt or json", ALK__OPTION_TEXT, offsetof(struct alk__arguments, log_format), 0, 0},
     {.name = NULL},

@@ -11,6 +11,10 @@
 #include "base/text.h"
 #include "program/config_file.h"
 
+/* The sections; that of the workers, which has a name, is the last. */
+static const char *const sections[] = {"store", "log", "scheduler", "worker"};
+#define SECTIONS (sizeof(sections) / sizeof(sections[0]))
+
 static const char *const durabilities[] = {"full", "normal", NULL};
 static const char *const levels[] = {"debug", "info", "warning", "error", NULL};
 static const char *const formats[] = {"logfmt", "json", NULL};
@@ -46,16 +50,11 @@ const size_t alk__config_table_count = sizeof(alk__config_table) / sizeof(alk__c
 
 /* ---- one value ---- */
 
-/* What a message may show of a value: a secret's nothing (S213). */
-static struct alk__excerpt shown(const struct alk__setting *setting, const char *text) {
-    return alk__excerpt_of(alk__text_of(setting->is_secret ? "(hidden)" : text));
-}
-
 static alk_status refuse_number(const struct alk__setting *setting, const char *text,
                                 alk_error *error) {
     return alk__fail(error, ALK_INVALID, "%s is a number from %lld to %lld, not '%s'", setting->key,
                      (long long)setting->least, (long long)setting->most,
-                     shown(setting, text).text);
+                     alk__excerpt_of(alk__text_of(text)).text);
 }
 
 static alk_status read_integer(const struct alk__setting *setting, const char *text,
@@ -82,7 +81,7 @@ static alk_status read_duration(const struct alk__setting *setting, const char *
         alk__duration_format(setting->least, least, sizeof(least));
         alk__duration_format(setting->most, most, sizeof(most));
         return alk__fail(error, ALK_INVALID, "%s is from %s to %s, not '%s'", setting->key, least,
-                         most, shown(setting, text).text);
+                         most, alk__excerpt_of(alk__text_of(text)).text);
     }
     *ret_us = us;
     return ALK_OK;
@@ -101,7 +100,7 @@ static alk_status read_choice(const struct alk__setting *setting, const char *te
         alk__buffer_addf(&words, "%s%s", i == 0 ? "" : ", ", setting->choices[i]);
     }
     alk__fail(error, ALK_INVALID, "%s is one of %s, not '%s'", setting->key,
-              words.bytes != NULL ? words.bytes : "", shown(setting, text).text);
+              words.bytes != NULL ? words.bytes : "", alk__excerpt_of(alk__text_of(text)).text);
     alk__buffer_release(&words);
     return ALK_INVALID;
 }
@@ -203,14 +202,12 @@ static alk_status start_worker(struct reading *reading, const char *name, alk_er
 
 static alk_status start_section(struct reading *reading, const struct alk__config_line *line,
                                 alk_error *error) {
-    static const char *const sections[] = {"store", "log", "scheduler", "worker"};
-    size_t count = sizeof(sections) / sizeof(sections[0]);
     size_t i = 0;
 
-    while (i < count && strcmp(sections[i], line->section) != 0)
+    while (i < SECTIONS && strcmp(sections[i], line->section) != 0)
         i++;
-    if (i == count)
-        return refuse_word("section", line->section, alk__guess(line->section, sections, count),
+    if (i == SECTIONS)
+        return refuse_word("section", line->section, alk__guess(line->section, sections, SECTIONS),
                            error);
     reading->worker = NULL;
     reading->given = 0;
@@ -301,10 +298,9 @@ static alk_status read_override(struct alk__config *config, const struct alk__ov
 
 static alk_status fill(const char *path, const struct alk__override *overrides, size_t count,
                        struct alk__config *config, alk_error *error) {
-    static const char *const sections[] = {"store", "log", "scheduler"};
     alk_status st = ALK_OK;
 
-    for (size_t i = 0; st == ALK_OK && i < sizeof(sections) / sizeof(sections[0]); i++)
+    for (size_t i = 0; st == ALK_OK && i < SECTIONS - 1; i++)
         st = set_presets(sections[i], config, &config->memory, error);
     if (st == ALK_OK && path != NULL)
         st = read_config(path, config, error);
@@ -338,6 +334,83 @@ void alk__config_free(struct alk__config *config) {
         return;
     alk__arena_free(&config->memory);
     alk__free(config);
+}
+
+/* ---- printing ---- */
+
+/* A word as the reader of words takes it back. */
+static void print_word(const char *word, FILE *stream) {
+    if (word[0] != '\0' && strpbrk(word, " \t,'\"\\") == NULL) {
+        fprintf(stream, " %s", word);
+        return;
+    }
+    fprintf(stream, " '");
+    for (; *word != '\0'; word++) {
+        if (*word == '\'')
+            fprintf(stream, "'\\''");
+        else
+            fputc(*word, stream);
+    }
+    fprintf(stream, "'");
+}
+
+static void print_setting(const struct alk__setting *setting, const void *base, FILE *stream) {
+    const void *field = (const char *)base + setting->offset;
+    const struct alk__words *words = field;
+    char text[ALK__DURATION_BYTES];
+
+    fprintf(stream, "%s =", setting->key);
+    switch (setting->kind) {
+    case ALK__SETTING_TEXT:
+        fprintf(stream, " %s", setting->is_secret ? "(hidden)" : *(const char *const *)field);
+        break;
+    case ALK__SETTING_INTEGER:
+        fprintf(stream, " %lld", (long long)*(const int64_t *)field);
+        break;
+    case ALK__SETTING_DURATION:
+        alk__duration_format(*(const int64_t *)field, text, sizeof(text));
+        fprintf(stream, " %s", text);
+        break;
+    case ALK__SETTING_CHOICE:
+        fprintf(stream, " %s", setting->choices[*(const int64_t *)field]);
+        break;
+    case ALK__SETTING_NAMES:
+    case ALK__SETTING_COMMAND:
+        for (size_t i = 0; i < words->count; i++)
+            print_word(words->items[i], stream);
+        break;
+    }
+    fprintf(stream, "\n");
+}
+
+/* A text or a number without a default may not have been set at all. */
+static bool is_set(const struct alk__setting *setting, const void *base) {
+    const void *field = (const char *)base + setting->offset;
+
+    if (setting->kind == ALK__SETTING_TEXT)
+        return *(const char *const *)field != NULL;
+    return setting->preset != NULL || setting->kind != ALK__SETTING_INTEGER ||
+           *(const int64_t *)field != 0;
+}
+
+static void print_section(const char *section, const void *base, FILE *stream) {
+    for (size_t i = 0; i < alk__config_table_count; i++) {
+        const struct alk__setting *setting = &alk__config_table[i];
+
+        if (strcmp(setting->section, section) == 0 && is_set(setting, base))
+            print_setting(setting, base, stream);
+    }
+}
+
+void alk__config_print(const struct alk__config *config, FILE *stream) {
+    for (size_t i = 0; i < SECTIONS - 1; i++) {
+        fprintf(stream, "[%s]\n", sections[i]);
+        print_section(sections[i], config, stream);
+    }
+    for (size_t i = 0; i < config->worker_count; i++) {
+        fprintf(stream, "[worker %s]\n", config->workers[i].name);
+        print_section("worker", &config->workers[i], stream);
+    }
 }
 
 static bool words_equal(const struct alk__words *left, const struct alk__words *right) {

@@ -84,6 +84,9 @@ alk_status alk__config_load(const char *path, const struct alk__override *overri
                             struct alk__config **ret_config, alk_error *error);
 void alk__config_free(struct alk__config *config);
 
+/* Prints what is in force as a file would say it; of a secret only that there is one (S213). */
+void alk__config_print(const struct alk__config *config, FILE *stream);
+
 /* Whether two workers do the same; their loop goes on then when the file is read again. */
 bool alk__worker_config_equal(const struct alk__worker_config *left,
                               const struct alk__worker_config *right);

@@ -285,6 +285,37 @@ static void the_place_of_a_wrong_value_is_named(void **state) {
     assert_string_equal(error.message, "--log-format: format is one of logfmt, json, not 'xml'");
 }
 
+/* S213: of a secret is told only that there is one. */
+static void what_is_in_force_can_be_printed_and_read_again(void **state) {
+    static const char command[] = "sh -c 'echo \"it'\\''s $X\"; cat' ''";
+    struct alk__config *config, *again;
+    char text[1024], *printed = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&printed, &length);
+
+    (void)state;
+    snprintf(text, sizeof(text),
+             "[store]\nurl = postgresql://u:secret@h/d\npool_max = 4\n"
+             "[scheduler]\nttl = 1m30s\nenabled = no\n"
+             "[worker a]\nqueues = 'big jobs' mail\ncommand = %s\n",
+             command);
+    config = load(text);
+    alk__config_print(config, stream);
+    fclose(stream);
+    assert_null(strstr(printed, "secret"));
+    assert_null(strstr(printed, "schema"));
+    assert_non_null(strstr(printed, command));
+    again = load(printed);
+    assert_string_equal(again->store_url, "(hidden)");
+    assert_int_equal(again->pool_max, 4);
+    assert_int_equal(again->ttl_us, 90000000);
+    assert_false(again->is_scheduler);
+    assert_true(alk__worker_config_equal(&config->workers[0], &again->workers[0]));
+    alk__config_free(config);
+    alk__config_free(again);
+    free(printed);
+}
+
 /* Every setting that may hold a secret is marked, and the table has no two of one name. */
 static void the_table_is_sound(void **state) {
     (void)state;
@@ -344,6 +375,7 @@ int main(void) {
         TEST(an_option_wins_over_the_environment_that_over_the_file),
         TEST(an_empty_variable_counts_as_none),
         TEST(the_place_of_a_wrong_value_is_named),
+        TEST(what_is_in_force_can_be_printed_and_read_again),
         TEST(the_table_is_sound),
         TEST(workers_are_equal_when_they_do_the_same),
         TEST(the_end_of_memory_is_an_error),
