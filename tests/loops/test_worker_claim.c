@@ -263,7 +263,7 @@ struct locked {
     struct scene *scene;
     _Atomic bool is_running;
     _Atomic bool may_settle;
-    alk_status settled;
+    _Atomic int settled;
 };
 
 static alk_outcome settle_locked(alk_attempt *attempt, void *context) {
@@ -275,7 +275,7 @@ static alk_outcome settle_locked(alk_attempt *attempt, void *context) {
         nap();
     if (alk_conn_get(locked->scene->store, &conn, NULL) < 0 || alk_begin(conn, NULL) < 0)
         return ALK_DEAD;
-    locked->settled = alk_attempt_settle(attempt, conn, ALK_DONE, NULL);
+    atomic_store(&locked->settled, (int)alk_attempt_settle(attempt, conn, ALK_DONE, NULL));
     alk_rollback(conn);
     alk_conn_put(conn);
     return ALK_RETRY;
