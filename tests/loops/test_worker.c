@@ -156,6 +156,30 @@ static void a_number_that_is_no_outcome_is_a_failed_attempt(struct scene *scene)
     alk_job_list_free(&list);
 }
 
+static alk_outcome complain_at_length(alk_attempt *attempt, void *context) {
+    char text[6000];
+
+    (void)context;
+    memset(text, 'x', sizeof(text));
+    text[0] = '\xff';
+    text[sizeof(text) - 1] = '\0';
+    alk_attempt_set_error(attempt, "%s", text);
+    return ALK_RETRY;
+}
+
+// S52: an error's text is cut to 4 KiB and made UTF-8: it never holds up the settling.
+static void a_wild_error_text_is_tamed(struct scene *scene) {
+    int64_t id = put_work(scene, "mail", "1", NULL);
+    alk_job_list list;
+
+    drain(scene, complain_at_length, NULL);
+    ok(scene, alk_job_get(scene->conn, id, &list, &scene->error));
+    assert_int_equal(list.jobs[0].state, ALK_JOB_DELAYED);
+    assert_contains(list.jobs[0].errors, "xxxx");
+    assert_in_range(strlen(list.jobs[0].errors), 4000, 4400);
+    alk_job_list_free(&list);
+}
+
 static alk_outcome delay(alk_attempt *attempt, void *context) {
     alk_attempt_set_delay_us(attempt, *(const int64_t *)context);
     return ALK_RETRY;
@@ -560,6 +584,7 @@ static const struct scene_test tests[] = {
     BOTH(an_undecodable_payload_is_dead_and_the_loop_lives),
     BOTH(a_row_that_cannot_be_read_is_dead_and_the_loop_lives),
     BOTH(a_number_that_is_no_outcome_is_a_failed_attempt),
+    BOTH(a_wild_error_text_is_tamed),
     BOTH(a_handlers_own_delay_is_bounded_and_counts),
     BOTH(a_crash_counts_as_an_attempt),
     BOTH(a_job_whose_last_attempt_died_is_dead_without_a_run),

@@ -224,12 +224,14 @@ static void free_scenes(struct CMUnitTest *scenes, size_t count) {
 int run_scenes(int argc, char **argv, const struct scene_test *tests, size_t count,
                const struct role *roles) {
     static const alk_engine engines[] = {0, ALK_ENGINE_SQLITE, ALK_ENGINE_POSTGRES};
-    struct CMUnitTest *scenes = calloc(2 * count, sizeof(*scenes));
     size_t scene_count = 0;
     int code = run_role(argc, argv, roles);
 
-    if (scenes == NULL || code >= 0)
+    if (code >= 0)
         return code;
+    struct CMUnitTest *scenes = calloc(2 * count, sizeof(*scenes));
+    if (scenes == NULL)
+        abort();
     for (size_t i = 0; i < count; i++) {
         for (size_t e = 0; e < sizeof(engines) / sizeof(*engines); e++) {
             if (tests[i].engines == 0 ? engines[e] == 0 : (tests[i].engines & engines[e]) != 0)
