@@ -29,6 +29,7 @@ static void a_delayed_job_waits_for_its_time(struct scene *scene) {
     assert_int_equal(list.count, 1);
     assert_int_equal(list.jobs[0].id, due);
     alk_job_list_free(&list);
+    sql(scene, "DELETE FROM alk_job WHERE id = %lld", (long long)due);
     scene_pass(scene, ALK__MINUTE);
     assert_int_equal(take_one(scene, "mail", "w").id, id);
 }

@@ -69,7 +69,23 @@ static void the_same_owner_text_does_not_share_a_lease(struct scene *scene) {
     snprintf(theirs.owner, sizeof(theirs.owner), "host/1");
     expect(scene, ALK_LOST, alk_lease_renew(scene->conn, &theirs, &scene->error));
     expect(scene, ALK_ABSENT, alk_lease_release(scene->conn, &theirs, &scene->error));
+    theirs = mine;
+    theirs.fence--;
+    expect(scene, ALK_LOST, alk_lease_renew(scene->conn, &theirs, &scene->error));
+    expect(scene, ALK_ABSENT, alk_lease_release(scene->conn, &theirs, &scene->error));
     ok(scene, alk_lease_renew(scene->conn, &mine, &scene->error));
+}
+
+/* S178: between the look and the taking somebody else may have been first: the statement that takes has the
+ * last word. */
+static void the_taking_itself_refuses_a_held_lease(struct scene *scene) {
+    struct alk__rows rows = {0};
+
+    acquire(scene, "job");
+    ok(scene, alk__do(scene->conn, ALK__LEASE_ACQUIRE, &rows, &scene->error, ALK__Z("job"),
+                      ALK__Z("other"), ALK__D(TTL)));
+    assert_int_equal(rows.count, 0);
+    alk__rows_free(&rows);
 }
 
 /* S176: a lapsed lease is not renewed though nobody took it, and never a successor's. */
@@ -264,6 +280,7 @@ static const struct scene_test tests[] = {
     BOTH(a_lease_is_acquired_renewed_and_released),
     BOTH(odd_leases_are_refused),
     BOTH(the_same_owner_text_does_not_share_a_lease),
+    BOTH(the_taking_itself_refuses_a_held_lease),
     BOTH(only_a_valid_lease_is_renewed),
     BOTH(fences_only_grow),
     BOTH(a_former_owner_releases_nothing),

@@ -104,6 +104,25 @@ static void lapsed_jobs_of_unserved_queues_come_to_rest(struct scene *scene) {
     assert_int_equal(state_of(scene, cancelled), ALK_JOB_CANCELLED);
     assert_int_equal(state_of(scene, again), ALK_JOB_READY);
     check_store(scene);
+
+    struct faults faults;
+    faults_install(&faults, scene->store);
+    assert_int_equal(maintain(scene).touched, 0);
+    assert_int_equal(faults_count(&faults, "lease_acquire"), 0);
+    faults_remove(&faults);
+}
+
+/* Between the look and the taking a worker may have claimed the job: then it is left alone. */
+static void a_job_claimed_meanwhile_is_left_alone(struct scene *scene) {
+    struct alk__rows rows = {0};
+    int64_t id = put_expiring(scene, "mail", 10 * ALK__SECOND);
+
+    take_one(scene, "mail", "w");
+    scene_pass(scene, 20 * ALK__SECOND);
+    ok(scene, alk__do(scene->conn, ALK__JOB_TAKE, &rows, &scene->error, ALK__IS(&id, 1),
+                      ALK__Z("maintenance"), ALK__D(ALK__SECOND)));
+    assert_int_equal(rows.count, 0);
+    alk__rows_free(&rows);
 }
 
 /* S56, S209: done jobs go after 24 h or what their queue says, dead ones after 30 days. */
@@ -304,6 +323,7 @@ static const struct scene_test tests[] = {
     BOTH(expired_jobs_become_dead_by_themselves),
     BOTH(a_running_job_is_left_to_its_claim),
     BOTH(lapsed_jobs_of_unserved_queues_come_to_rest),
+    BOTH(a_job_claimed_meanwhile_is_left_alone),
     BOTH(finished_jobs_go_when_their_time_is_over),
     BOTH(the_ledger_keeps_a_thousand_lines_and_thirty_days),
     BOTH(a_full_batch_says_that_there_is_more),
