@@ -1,4 +1,5 @@
--- job_done_old: rows of job_done past what their queue keeps (24 h unless it says otherwise), queue by queue.
+-- job_done_old: rows of job_done past what their queue keeps (24 h unless it says otherwise), queue
+-- by queue.
 -- parameters: limit int
 -- columns: number int (ids)
 WITH RECURSIVE queues (name) AS (

@@ -1,5 +1,5 @@
--- job_enqueue: puts jobs into queues and writes the lanes that are not there yet. All, or none and no row when one is longer than its
--- queue allows.
+-- job_enqueue: puts jobs into queues and writes the lanes that are not there yet. All, or none and
+-- no row when one is longer than its queue allows.
 -- parameters: queue str[], payload json[], headers json[], priority int[], max_attempts int[], run_at time[], delay span[],
 --   expires span[], expires_at time[], schedule_id int[], fire_at time[]
 -- columns: number int (the ids, in the order given)

@@ -1,4 +1,5 @@
--- job_get: a job wherever it is: live, done or cancelled, dead; in one statement, so that one just moving is never missing.
+-- job_get: a job wherever it is: live, done or cancelled, dead; in one statement, so that one just
+-- moving is never missing.
 -- parameters: id int
 -- columns: id int, queue str, key str, priority int, state str, attempt int, max_attempts int, stamp int, payload json,
 --   headers json, errors json, worker str, reason str, result json, enqueued_at time, run_at time, claimed_at time,

@@ -1,4 +1,5 @@
--- job_list: jobs by queue and state (null: any): the live ones in claim order, then the finished ones, newest first.
+-- job_list: jobs by queue and state (null: any): the live ones in claim order, then the finished
+-- ones, newest first.
 -- parameters: queue str, state str, limit int
 -- columns: id int, queue str, key str, priority int, state str, attempt int, max_attempts int, stamp int, payload json,
 --   headers json, errors json, worker str, reason str, result json, enqueued_at time, run_at time, claimed_at time,

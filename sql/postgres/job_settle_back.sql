@@ -1,5 +1,6 @@
--- job_settle_back: gives claimed jobs back to their queues: failed ones (error not null) while attempts are left, released ones always.
--- Waits for nobody. delay: until they are due again; refund: taken off attempt.
+-- job_settle_back: gives claimed jobs back to their queues: failed ones (error not null) while
+-- attempts are left, released ones always. Waits for nobody. delay: until they are due again;
+-- refund: taken off attempt.
 -- parameters: id int[], stamp int[], worker str[], delay span[], error str[], refund int[]
 -- columns: id int, stamp int, is_cancelled bool
 WITH held AS MATERIALIZED (

@@ -1,5 +1,6 @@
--- job_settle_dead: ends claimed jobs as dead; is_retry: only those whose attempts are used up. Copies without looking, so that a row
--- that cannot be read goes too. Waits for nobody. error: its last line, null = none; refund: taken off attempt.
+-- job_settle_dead: ends claimed jobs as dead; is_retry: only those whose attempts are used up.
+-- Copies without looking, so that a row that cannot be read goes too. Waits for nobody. error: its
+-- last line, null = none; refund: taken off attempt.
 -- parameters: id int[], stamp int[], worker str[], reason str[], error str[], refund int[], is_retry bool[]
 -- columns: id int, stamp int, is_cancelled bool
 WITH held AS MATERIALIZED (

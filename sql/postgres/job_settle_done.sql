@@ -1,6 +1,6 @@
--- job_settle_done: ends claimed jobs as done, or as cancelled where that was asked for (is_done false: only those), and makes the next
--- job of their key the head. Waits for rows that somebody holds, as long as lock_timeout allows; job_settle_done_free does not.
--- refund: taken off attempt.
+-- job_settle_done: ends claimed jobs as done, or as cancelled where that was asked for (is_done
+-- false: only those), and makes the next job of their key the head. Waits for rows that somebody
+-- holds, as long as lock_timeout allows; job_settle_done_free does not. refund: taken off attempt.
 -- parameters: id int[], stamp int[], worker str[], result json[], is_done bool[], refund int[]
 -- columns: id int, stamp int, is_cancelled bool
 WITH gone AS (

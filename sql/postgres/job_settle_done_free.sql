@@ -1,4 +1,5 @@
--- job_settle_done_free: job_settle_done in the form that waits for nobody: rows that somebody holds are left as they are.
+-- job_settle_done_free: job_settle_done in the form that waits for nobody: rows that somebody holds
+-- are left as they are.
 -- parameters: id int[], stamp int[], worker str[], result json[], is_done bool[], refund int[]
 -- columns: id int, stamp int, is_cancelled bool
 WITH held AS MATERIALIZED (

@@ -1,5 +1,5 @@
--- lease_acquire: takes a lease that is free or lapsed; no row when somebody holds it. An end more than two spans ahead was written by
--- a clock that ran ahead: it counts as lapsed.
+-- lease_acquire: takes a lease that is free or lapsed; no row when somebody holds it. An end more
+-- than two spans ahead was written by a clock that ran ahead: it counts as lapsed.
 -- parameters: name str, owner str, ttl span
 -- columns: name str, owner str, fence int, ttl span, acquired_at time, expires_at time, now time
 INSERT INTO alk.lease AS l (name, owner, fence, ttl, acquired_at, expires_at, high_water)

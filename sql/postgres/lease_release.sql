@@ -1,4 +1,5 @@
--- lease_release: gives back a lease that is still the caller's, its fence remembered; no row otherwise.
+-- lease_release: gives back a lease that is still the caller's, its fence remembered; no row
+-- otherwise.
 -- parameters: name str, owner str, fence int
 -- columns: number int
 UPDATE alk.lease l

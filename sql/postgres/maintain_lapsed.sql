@@ -1,5 +1,6 @@
--- maintain_lapsed: jobs whose claim lapsed and that may not run again, in whatever queue; what a claim touched lies at the front of its
--- lane, so that only depth jobs of each are looked at. And jobs that no claim can see, because their run_at cannot be read.
+-- maintain_lapsed: jobs whose claim lapsed and that may not run again, in whatever queue; what a
+-- claim touched lies at the front of its lane, so that only depth jobs of each are looked at. And
+-- jobs that no claim can see, because their run_at cannot be read.
 -- parameters: limit int, depth int
 -- columns: number int (ids)
 SELECT j.id AS number

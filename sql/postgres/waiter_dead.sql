@@ -1,4 +1,5 @@
--- waiter_dead: whether a waiter's backend is gone. Other roles' backend_start reads as null: those count as alive.
+-- waiter_dead: whether a waiter's backend is gone. Other roles' backend_start reads as null: those
+-- count as alive.
 -- columns: number int
 SELECT 1 AS number
 FROM alk.waiter w

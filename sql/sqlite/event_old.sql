@@ -1,5 +1,6 @@
--- event_old: lines of the ledger that are older than 30 days, and of some schedules those beyond the newest 1,000. Counting a thousand
--- lines costs something: 20 schedules are looked at from a place in a million on, and round the end.
+-- event_old: lines of the ledger that are older than 30 days, and of some schedules those beyond
+-- the newest 1,000. Counting a thousand lines costs something: 20 schedules are looked at from a
+-- place in a million on, and round the end.
 -- parameters: limit int, place int
 -- columns: number int (ids)
 WITH start (id) AS (

@@ -1,4 +1,5 @@
--- job_claim: claims due jobs of a queue, its lanes from the highest down. No order. verdict: run, or why the job may not run.
+-- job_claim: claims due jobs of a queue, its lanes from the highest down. No order. verdict: run,
+-- or why the job may not run.
 -- parameters: queue str, limit int, worker str, lease span
 -- columns: id int, stamp int, priority int, run_at time, key str, attempt int, max_attempts int, payload json, headers json,
 --   errors json, enqueued_at time, claimed_at time, lease_until time, expires_at time, schedule_id int, fire_at time, verdict str

@@ -1,4 +1,5 @@
--- job_dead_old: rows of job_dead past what their queue keeps (30 days unless it says otherwise), queue by queue.
+-- job_dead_old: rows of job_dead past what their queue keeps (30 days unless it says otherwise),
+-- queue by queue.
 -- parameters: limit int
 -- columns: number int (ids)
 WITH RECURSIVE queues (name) AS (

@@ -1,4 +1,5 @@
--- job_enqueue: puts a job into a queue and writes its lane if that is not there yet. No row when it is longer than its queue allows.
+-- job_enqueue: puts a job into a queue and writes its lane if that is not there yet. No row when it
+-- is longer than its queue allows.
 -- parameters: queue str[], payload json[], headers json[], priority int[], max_attempts int[], run_at time[], delay span[],
 --   expires span[], expires_at time[], schedule_id int[], fire_at time[]
 -- columns: number int (the id)

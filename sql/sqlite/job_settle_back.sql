@@ -1,5 +1,6 @@
--- job_settle_back: gives a claimed job back to its queue: a failed one (error not null) while attempts are left, a released one always.
--- delay: until it is due again; refund: taken off attempt.
+-- job_settle_back: gives a claimed job back to its queue: a failed one (error not null) while
+-- attempts are left, a released one always. delay: until it is due again; refund: taken off
+-- attempt.
 -- parameters: id int[], stamp int[], worker str[], delay span[], error str[], refund int[]
 -- columns: id int, stamp int, is_cancelled bool
 UPDATE alk_job

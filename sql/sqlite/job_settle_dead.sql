@@ -1,5 +1,6 @@
--- job_settle_dead: ends a claimed job as dead; is_retry: only if its attempts are used up. Copies without looking, so that a row that
--- cannot be read goes too. error: its last line, null = none; refund: taken off attempt.
+-- job_settle_dead: ends a claimed job as dead; is_retry: only if its attempts are used up. Copies
+-- without looking, so that a row that cannot be read goes too. error: its last line, null = none;
+-- refund: taken off attempt.
 -- parameters: id int[], stamp int[], worker str[], reason str[], error str[], refund int[], is_retry bool[]
 -- columns: id int, stamp int, is_cancelled bool
 INSERT INTO alk_job_dead (id, queue, priority, run_at, key, payload, headers, attempt, max_attempts, stamp, worker, expires_at,

@@ -1,5 +1,5 @@
--- job_settle_done: ends a claimed job as done, or as cancelled where that was asked for (is_done false: only then), and makes the next
--- job of its key the head. refund: taken off attempt.
+-- job_settle_done: ends a claimed job as done, or as cancelled where that was asked for (is_done
+-- false: only then), and makes the next job of its key the head. refund: taken off attempt.
 -- parameters: id int[], stamp int[], worker str[], result json[], is_done bool[], refund int[]
 -- columns: id int, stamp int, is_cancelled bool
 INSERT INTO alk_job_done (id, queue, priority, run_at, key, payload, headers, attempt, max_attempts, stamp, worker, expires_at,

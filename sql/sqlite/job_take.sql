@@ -1,4 +1,5 @@
--- job_take: claims those of the given jobs that wait and may not run, whatever their queue; what maintenance settles.
+-- job_take: claims those of the given jobs that wait and may not run, whatever their queue; what
+-- maintenance settles.
 -- parameters: id int[], worker str, lease span
 -- columns: id int, stamp int, priority int, run_at time, key str, attempt int, max_attempts int, payload json, headers json,
 --   errors json, enqueued_at time, claimed_at time, lease_until time, expires_at time, schedule_id int, fire_at time, verdict str

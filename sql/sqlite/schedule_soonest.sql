@@ -1,4 +1,5 @@
--- schedule_soonest: when the first schedule that may fire is due; a quarantined one is due when it is tried again.
+-- schedule_soonest: when the first schedule that may fire is due; a quarantined one is due when it
+-- is tried again.
 -- parameters: spec_version int
 -- columns: next_due time, now time
 SELECT (SELECT s.next_fire_at

@@ -1,5 +1,5 @@
-/* core/asked.c: an answer for each of many claims. The statements say what they did; only for claims
- * that are missing there a second one asks why. */
+/* core/asked.c: an answer for each of many claims. The statements say what they did; only for
+ * claims that are missing there a second one asks why. */
 #include "core/asked.h"
 
 #include <stdlib.h>

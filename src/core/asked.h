@@ -1,4 +1,4 @@
-/* core/asked.h: calls about many claims at once, each of which gets its answer: settle and extend. */
+/* core/asked.h: calls about many claims at once, each of which gets its answer: settle, extend. */
 #ifndef ALK_CORE_ASKED_H
 #define ALK_CORE_ASKED_H
 
@@ -25,9 +25,9 @@ void alk__asked_sort(struct alk__asked *asked, size_t count);
 void alk__asked_mark(struct alk__asked *asked, size_t count, const struct alk__rows *rows,
                      alk_settle_answer *answers);
 
-/* Asks the database about those that have no answer yet: lapsed, lost or locked (S51). When the asking
- * itself fails and is_over (what was settled is committed), they are told to try again: nothing changed
- * for them. */
+/* Asks the database about those that have no answer yet: lapsed, lost or locked (S51). When the
+ * asking itself fails and is_over (what was settled is committed), they are told to try again:
+ * nothing changed for them. */
 alk_status alk__asked_why(alk_conn *conn, struct alk__asked *asked, size_t count, bool is_over,
                           alk_settle_answer *answers, alk_error *error);
 

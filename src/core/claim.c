@@ -1,5 +1,5 @@
-/* core/claim.c: takes due jobs, and tells those that run from those that may not. Rows come back from
- * both engines in no order: it is made here. */
+/* core/claim.c: takes due jobs, and tells those that run from those that may not. Rows come back
+ * from both engines in no order: it is made here. */
 #include "core/claim.h"
 
 #include <inttypes.h>
@@ -114,8 +114,8 @@ alk_status alk__queue_next_due(alk_conn *conn, const char *queue, bool *ret_is_d
     return st < 0 ? alk__wrap(error, st, "look into '%s'", queue) : st;
 }
 
-/* On SQLite a claim takes the lock of the one writer, so that it looks first: an idle worker holds up
- * nobody (S46). On PostgreSQL a claim that finds nothing writes nothing. */
+/* On SQLite a claim takes the lock of the one writer, so that it looks first: an idle worker holds
+ * up nobody (S46). On PostgreSQL a claim that finds nothing writes nothing. */
 static alk_status look_first(alk_conn *conn, const char *queue, alk_error *error) {
     bool is_due = true;
     int64_t next_due_us, now_us;
@@ -159,8 +159,8 @@ static alk_status check(const char *queue, const alk_claim_options *options, alk
 }
 
 /* Settles what may not run, at once. Where the library began the claim's transaction that is over
- * already and the jobs are ours: a failure here then only means that those come again when their lease
- * lapses. Inside a caller's transaction it is the caller's failure. */
+ * already and the jobs are ours: a failure here then only means that those come again when their
+ * lease lapses. Inside a caller's transaction it is the caller's failure. */
 static alk_status settle_verdicts(alk_conn *conn, const struct alk__claimed *claimed,
                                   alk_error *error) {
     alk_settle_answer *answers;

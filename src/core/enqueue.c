@@ -1,5 +1,5 @@
-/* core/enqueue.c: puts jobs into queues, in the caller's transaction if there is one. Everything that can be refused is refused before the
- * database is touched (S33). */
+/* core/enqueue.c: puts jobs into queues, in the caller's transaction if there is one. Everything
+ * that can be refused is refused before the database is touched (S33). */
 #include <alkstore/job.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* core/extend.c: extends the leases of claims that are still valid; a lapsed one is never taken back,
- * even if nobody took the job (S50). */
+/* core/extend.c: extends the leases of claims that are still valid; a lapsed one is never taken
+ * back, even if nobody took the job (S50). */
 #include <string.h>
 
 #include "base/error.h"

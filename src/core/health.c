@@ -40,7 +40,8 @@ static bool fill(alk_health_report *report, struct alk__arena *arena,
     return quarantined != NULL && report->leader != NULL;
 }
 
-/* How far the process's clock is ahead of the database's, the way there and back shared out evenly. */
+/* How far the process's clock is ahead of the database's, the way there and back shared out
+ * evenly. */
 static int64_t skew_us(alk_conn *conn, int64_t before_us, int64_t database_us) {
     int64_t after_us = alk__now_us(alk__store_clock(alk__conn_store(conn)));
 

@@ -1,5 +1,5 @@
-/* core/lease.c: leases: a name held by one owner until a time, with a fence that only grows. Stands on the store; the loops stand
- * on it. The database's clock rules everywhere. */
+/* core/lease.c: leases: a name held by one owner until a time, with a fence that only grows.
+ * Stands on the store; the loops stand on it. The database's clock rules everywhere. */
 #include "core/lease.h"
 
 #include <inttypes.h>
@@ -10,8 +10,8 @@
 #include "core/plan.h"
 #include "store/run.h"
 
-/* Held now. An end more than two spans ahead was written by a clock that ran ahead: nobody waits that long (lease_acquire.sql says
- * the same). */
+/* Held now. An end more than two spans ahead was written by a clock that ran ahead: nobody waits
+ * that long (lease_acquire.sql says the same). */
 static bool is_held(const struct alk__row_lease *row) {
     return row->owner.bytes != NULL && row->expires_at > row->now &&
            row->expires_at <= alk__add_us(row->now, alk__add_us(row->ttl, row->ttl));
@@ -34,7 +34,8 @@ static void fill(const struct alk__row_lease *row, alk_lease *ret_lease) {
     copy_text(ret_lease->owner, sizeof(ret_lease->owner), row->owner);
 }
 
-/* The only row of rows, NULL when there is none; a row that cannot be read is an error that names it (S9). */
+/* The only row of rows, NULL when there is none; a row that cannot be read is an error that names
+ * it (S9). */
 static alk_status only_row(const struct alk__rows *rows, const char *name,
                            struct alk__row_lease **ret_row, alk_error *error) {
     *ret_row = NULL;
@@ -91,8 +92,8 @@ static alk_status take(alk_conn *conn, const char *name, const char *owner, int6
     return st;
 }
 
-/* Looks before it writes: a standby that asks every few seconds costs the database no write. Between the two others may come and go;
- * the last word is the one statement that takes. */
+/* Looks before it writes: a standby that asks every few seconds costs the database no write.
+ * Between the two others may come and go; the last word is the one statement that takes. */
 alk_status alk_lease_acquire(alk_conn *conn, const char *name, const char *owner, int64_t ttl_us,
                              alk_lease *ret_lease, alk_error *error) {
     char whole[sizeof(ret_lease->owner)];

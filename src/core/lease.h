@@ -4,10 +4,12 @@
 
 #include <alkstore/lease.h>
 
-/* Renews the lease and reads when the soonest schedule is due, in one transaction and, on PostgreSQL, one round trip (S150).
+/* Renews the lease and reads when the soonest schedule is due, in one transaction and, on
+ * PostgreSQL, one round trip (S150).
  *
  * lease            expires_at_us is set anew
- * ret_next_due_us  the smallest next_fire_at of the schedules that are neither paused nor done nor written by a newer version,
+ * ret_next_due_us  the smallest next_fire_at of the schedules that are neither paused nor done nor
+ *                  written by a newer version,
  *                  ALK_NO_TIME = there is none
  * ret_now_us       the database's clock
  * Returns ALK_OK; ALK_LOST when the lease is no longer ours (nothing else is then written). */

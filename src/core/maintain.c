@@ -1,9 +1,9 @@
-/* core/maintain.c: one bounded step of maintenance (S209): it looks, and only where there is something
- * to do it takes the lease and writes.
+/* core/maintain.c: one bounded step of maintenance (S209): it looks, and only where there is
+ * something to do it takes the lease and writes.
  *
- * Jobs that may not run any more are claimed and settled like any others, so that there is one way to
- * end a job; one whose settling the database refuses stays claimed for a while and does not fill the
- * next batch. */
+ * Jobs that may not run any more are claimed and settled like any others, so that there is one way
+ * to end a job; one whose settling the database refuses stays claimed for a while and does not
+ * fill the next batch. */
 #include "core/maintain.h"
 
 #include "base/error.h"

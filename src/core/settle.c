@@ -1,10 +1,10 @@
-/* core/settle.c: ends claims. Every settlement is guarded by (id, stamp, worker) and a lease that is
- * still valid, in the writing statement itself (S69, S76). What one call does is one transaction: a
- * status below 0 means that nothing was settled.
+/* core/settle.c: ends claims. Every settlement is guarded by (id, stamp, worker) and a lease that
+ * is still valid, in the writing statement itself (S69, S76). What one call does is one
+ * transaction: a status below 0 means that nothing was settled.
  *
- * Nobody is waited for longer than LOCK_WAIT_US: then the batch goes again in the form that leaves out
- * rows that somebody holds (S51). When the database refuses a value the batch is halved under savepoints
- * down to the culprit, so that one bad row does not spoil the rest. */
+ * Nobody is waited for longer than LOCK_WAIT_US: then the batch goes again in the form that leaves
+ * out rows that somebody holds (S51). When the database refuses a value the batch is halved under
+ * savepoints down to the culprit, so that one bad row does not spoil the rest. */
 #include <string.h>
 
 #include "base/error.h"
@@ -40,7 +40,8 @@ static void add_call(struct lists_run *run, enum alk__statement statement,
     run->calls[run->count++] = (struct alk__call){statement, values, value_count, rows};
 }
 
-/* Settles entries[first..first+count) and, with a claim, claims behind it. Answers what was settled. */
+/* Settles entries[first..first+count) and, with a claim, claims behind it. Answers what was
+ * settled. */
 static alk_status run_lists(struct settling *work, size_t first, size_t count, enum form form,
                             const struct alk__claim *claim, alk_error *error) {
     const struct alk__value limit = ALK__D(LOCK_WAIT_US);
@@ -196,8 +197,8 @@ static alk_status check_all(const alk_settlement *settlements, size_t count, alk
     return ALK_OK;
 }
 
-/* What the claim behind the settling brought. The settling is committed by now, so that a failure here
- * must not be one of the call: the jobs come again when their lease lapses. */
+/* What the claim behind the settling brought. The settling is committed by now, so that a failure
+ * here must not be one of the call: the jobs come again when their lease lapses. */
 static void take_claimed(struct settling *work, struct alk__claimed *ret_claimed) {
     if (work->claim == NULL)
         return;

@@ -96,8 +96,8 @@ static int64_t known_or(int64_t number, int64_t otherwise) {
     return number != ALK__NULL ? number : otherwise;
 }
 
-/* A row that is gone or cannot be read gets the back-off of a first attempt: its settlement is refused
- * or its attempt counts for nothing anyway. */
+/* A row that is gone or cannot be read gets the back-off of a first attempt: its settlement is
+ * refused or its attempt counts for nothing anyway. */
 static int64_t backoff_of(const struct alk__rows *rows, int64_t id,
                           const struct alk__random *random) {
     struct alk__row_attempt found = {

@@ -32,7 +32,8 @@ struct alk__entry {
     struct alk__text result;
 };
 
-/* Sorts settlements into asked and entries, side by side; error texts are cut and mended in arena. */
+/* Sorts settlements into asked and entries, side by side; error texts are cut and mended in arena.
+ */
 alk_status alk__entries_fill(struct alk__arena *arena, const alk_settlement *settlements,
                              size_t count, struct alk__asked *asked, struct alk__entry *entries,
                              alk_error *error);

@@ -1,4 +1,5 @@
-/* store/row_types.c: the column tables of the row structs, in the order in which their statements return them. */
+/* store/row_types.c: the column tables of the row structs, in the order in which their statements
+ * return them. */
 #include <stddef.h>
 
 #include "store/rows.h"

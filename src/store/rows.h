@@ -1,5 +1,5 @@
-/* store/rows.h: the structs that rows become. row_types.c has their column tables, name by name. Null
- * integers and times are ALK__NULL, null texts have bytes NULL. Each starts with struct
+/* store/rows.h: the structs that rows become. row_types.c has their column tables, name by name.
+ * Null integers and times are ALK__NULL, null texts have bytes NULL. Each starts with struct
  * alk__row. */
 #ifndef ALK_STORE_ROWS_H
 #define ALK_STORE_ROWS_H
@@ -37,8 +37,8 @@ struct alk__row_schedule {
     int64_t id;
     struct alk__text name;
     struct alk__text spec;
-    struct alk__text
-        spec_resolved; /* spec with each H replaced by its numbers, for the spec in spec_resolved_from */
+    struct alk__text spec_resolved; /* spec with each H replaced by its numbers, for the spec in
+                                       spec_resolved_from */
     struct alk__text spec_resolved_from;
     struct alk__text zone;
     struct alk__text queue;
@@ -97,7 +97,8 @@ struct alk__row_schedule_event {
     int64_t is_at_least;
 };
 
-/* A job as read from any of its tables, or as claimed: a claim fills what its statement returns and leaves the rest 0. */
+/* A job as read from any of its tables, or as claimed: a claim fills what its statement returns
+ * and leaves the rest 0. */
 struct alk__row_job {
     struct alk__row row;
     int64_t id;

@@ -76,8 +76,8 @@ static void the_same_owner_text_does_not_share_a_lease(struct scene *scene) {
     ok(scene, alk_lease_renew(scene->conn, &mine, &scene->error));
 }
 
-/* S178: between the look and the taking somebody else may have been first: the statement that takes has the
- * last word. */
+/* S178: between the look and the taking somebody else may have been first: the statement that
+ * takes has the last word. */
 static void the_taking_itself_refuses_a_held_lease(struct scene *scene) {
     struct alk__rows rows = {0};
 
