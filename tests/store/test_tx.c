@@ -204,7 +204,7 @@ static void a_failing_step_leaves_all_or_nothing(struct scene *scene) {
 }
 
 static alk_status write_then_break(alk_conn *conn, void *context, alk_error *error) {
-    alk_status status = put_version(conn, 3, error);
+    alk_status status = put_version(conn, 4, error);
 
     (void)context;
     return status < 0 ? status : put_version(conn, 0, error); /* a CHECK says no */
@@ -249,19 +249,20 @@ static void refused_arguments_do_not_reach_the_database(struct scene *scene) {
 
 /* S33: a statement that runs once for each element is one all the same. */
 static void an_array_is_all_or_nothing(struct scene *scene) {
-    alk_new_job jobs[3];
+    static const int64_t ids[] = {1, 2};
 
-    for (int i = 0; i < 3; i++)
-        jobs[i] = (alk_new_job){.payload = "1", .payload_length = 1};
-    sql(scene,
-        "CREATE TRIGGER no_third BEFORE INSERT ON alk_job WHEN (SELECT count(*) FROM alk_job) >= 2"
-        " BEGIN SELECT raise(ABORT, 'no third'); END");
+    sql(scene, "INSERT INTO alk_job_dead (id, queue, payload, priority, stamp, attempt, run_at,"
+               " enqueued_at, finished_at, reason)"
+               " SELECT value, 'mail', '1', 0, 0, 0, 1, 1, 1, 'failed' FROM json_each('[1, 2]');"
+               "CREATE TRIGGER keep BEFORE DELETE ON alk_job_dead WHEN old.id = 2"
+               " BEGIN SELECT raise(ABORT, 'kept'); END");
     ok(scene, alk_begin(scene->conn, &scene->error));
     ok(scene, put_version(scene->conn, 2, &scene->error));
-    expect(scene, ALK_DATA, alk_enqueue_many(scene->conn, "mail", jobs, 3, NULL, &scene->error));
+    expect(scene, ALK_DATA,
+           alk__do(scene->conn, ALK__JOB_DEAD_PURGE, NULL, &scene->error, ALK__IS(ids, 2)));
     ok(scene, alk_commit(scene->conn, &scene->error));
     assert_int_equal(version_now(scene), 2);
-    assert_int_equal(sql_number(scene, "SELECT count(*) FROM alk_job"), 0);
+    assert_int_equal(sql_number(scene, "SELECT count(*) FROM alk_job_dead"), 2);
 }
 
 /* ---- S34 ---- */

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,6 +34,7 @@ pid_t spawn(struct scene *scene, const char *role, const char *argument) {
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* whatever becomes of the test */
         execv("/proc/self/exe", (char *const *)(uintptr_t)words);
         _exit(127);
     }
