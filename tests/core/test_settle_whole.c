@@ -1,5 +1,5 @@
-/* core/settle as a whole: a batch with one bad row, a call that fails half-way, a settle with the next
- * claim behind it. */
+/* core/settle as a whole: a batch with one bad row, a call that fails half-way, a settle with the
+ * next claim behind it. */
 #include "base/arena.h"
 #include "core/job.h"
 #include "support/fault.h"
