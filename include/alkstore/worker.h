@@ -40,9 +40,9 @@ ALK_API void alk_attempt_set_delay_us(alk_attempt *attempt, int64_t delay_us);
 ALK_API alk_status alk_attempt_set_result(alk_attempt *attempt, const char *json, size_t length,
                                           alk_error *error);
 
-/* Settles inside the handler's own transaction on conn, as the last call before its commit. Once that
- * is committed the outcome which the handler returns counts for nothing; if it was rolled back, that
- * is the outcome, so return ALK_RETRY then.
+/* Settles inside the handler's own transaction on conn, as the last call before its commit. Once
+ * that is committed the outcome which the handler returns counts for nothing; if it was rolled
+ * back, that is the outcome, so return ALK_RETRY then.
  *
  * conn  a connection of the worker's store or one joined to it, in a transaction
  * Returns ALK_OK; ALK_LOST when the claim is no longer valid and ALK_AGAIN when another transaction
@@ -91,11 +91,11 @@ typedef struct alk_worker_options {
 /* Runs until stop is set, or drained, or an error that retrying did not mend (a transient error of
  * the database is tried again three times, S164, and as long as a claim is good; then it is
  * returned). Starts concurrency executor threads and joins them before it returns: handlers must
- * come to an end when they are told to, for nothing else can end them. On every return no job is left
- * running under this worker as far as the database could be reached: finished or released (S79).
- * After an error run it again with back-off: 0.2 s doubling to 10 s, jittered, for ever (S78, the
- * respawn recipe). One that fails reports "worker failed" too (S85). Holds one connection of the
- * store's pool while it runs.
+ * come to an end when they are told to, for nothing else can end them. On every return no job is
+ * left running under this worker as far as the database could be reached: finished or released
+ * (S79). After an error run it again with back-off: 0.2 s doubling to 10 s, jittered, for ever
+ * (S78, the respawn recipe). One that fails reports "worker failed" too (S85). Holds one connection
+ * of the store's pool while it runs.
  *
  * handler  called from the executor threads, in which all signals are blocked
  * Returns ALK_OK after a stop or a drain; < 0 otherwise. */
