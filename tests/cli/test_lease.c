@@ -48,8 +48,8 @@ static void a_held_lease_is_exit_4_and_runs_nothing(void **state) {
 /* S181: age and owner. */
 static void leases_are_listed_with_owner_and_age(void **state) {
     struct place *place = *state;
+    pid_t holder = start_holder(place, "1m");
 
-    start_holder(place, "1m");
     assert_int_equal(alk(place, "lease", "list"), 0);
     assert_has(place->out, "backup");
     assert_has(place->out, "/");      /* host/pid */
@@ -57,6 +57,8 @@ static void leases_are_listed_with_owner_and_age(void **state) {
     assert_int_equal(alk(place, "lease", "list", "--json"), 0);
     assert_has(place->out, "{\"name\":\"backup\",\"owner\":\"");
     assert_has(place->out, "\"ttl_us\":60000000}\n");
+    kill(holder, SIGTERM);
+    assert_int_equal(place_wait(place, holder), 9);
 }
 
 /* S180, S181: the command of a broken lease is told to end. */
