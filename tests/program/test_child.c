@@ -184,7 +184,7 @@ static void more_than_a_pipe_holds_does_not_stall_it(void **state) {
 
 static void a_grandchild_that_holds_the_pipes_is_not_waited_for(void **state) {
     (void)state;
-    run("sleep 600 & echo $!");
+    run("sleep 90 & echo $!");
     assert_int_equal(end.exit_code, 0);
     assert_int_equal(kill((pid_t)strtol(heard.lines, NULL, 10), SIGKILL), 0);
 }
@@ -196,7 +196,7 @@ static void signals_are_as_usual_in_it(void **state) {
     sigfillset(&blocked);
     pthread_sigmask(SIG_BLOCK, &blocked, &before);
     signal(SIGTERM, SIG_IGN);
-    run("kill $$; sleep 600");
+    run("kill $$; sleep 90");
     assert_int_equal(end.signal, SIGTERM);
     signal(SIGTERM, SIG_DFL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -258,33 +258,43 @@ static void its_whole_group_is_told(void **state) {
     assert_string_equal(heard.lines, "up|child|");
 }
 
-/* S84: and killed: nobody of it is left, even if the command itself is gone at once. */
-static void nobody_of_its_group_is_left(void **state) {
-    pid_t left;
+/* Waits until a process is gone, or dead and not yet asked for its status. */
+static void assert_gone(pid_t pid) {
+    char path[64];
 
-    (void)state;
-    run_told("sh -c 'trap \"\" TERM; while :; do sleep 0.01; done' & echo $!; wait", 300 * ALK__MS);
-    left = (pid_t)strtol(heard.lines, NULL, 10);
-    assert_true(left > 0);
-    for (int64_t until_us = alk__monotonic_us() + 30 * ALK__SECOND; kill(left, 0) == 0;) {
-        char state_path[64], line[256] = "";
-        FILE *file;
+    assert_true(pid > 0);
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    for (int64_t until_us = alk__monotonic_us() + 30 * ALK__SECOND;;) {
+        char line[256] = "";
+        FILE *file = fopen(path, "re");
+        bool is_there = file != NULL && fgets(line, sizeof(line), file) != NULL;
 
-        snprintf(state_path, sizeof(state_path), "/proc/%d/stat", (int)left);
-        file = fopen(state_path, "re");
-        if (file == NULL || fgets(line, sizeof(line), file) == NULL || strstr(line, ") Z ") != NULL)
-            line[0] = '\0'; /* dead, and nobody has asked for its status yet */
         if (file != NULL)
             fclose(file);
-        if (line[0] == '\0')
-            break;
+        if (!is_there || strstr(line, ") Z ") != NULL)
+            return;
         assert_true(alk__monotonic_us() < until_us);
     }
 }
 
+#define STUBBORN "sh -c 'trap \"\" TERM; while :; do sleep 0.01; done'"
+
+/* S84: and killed: nobody of it is left, even if the command itself is gone at once. */
+static void nobody_of_its_group_is_left(void **state) {
+    (void)state;
+    run_told(STUBBORN " & echo $!; wait", 300 * ALK__MS);
+    assert_gone((pid_t)strtol(heard.lines, NULL, 10));
+}
+
+static void who_holds_none_of_its_output_is_killed_with_it(void **state) {
+    (void)state;
+    run_told(STUBBORN " >/dev/null 2>&1 & echo $!; wait", 60 * ALK__SECOND);
+    assert_gone((pid_t)strtol(heard.lines, NULL, 10));
+}
+
 static void who_is_stopped_is_woken_to_end(void **state) {
     (void)state;
-    run_told("trap 'exit 5' TERM; echo up; kill -STOP $$; sleep 600", 60 * ALK__SECOND);
+    run_told("trap 'exit 5' TERM; echo up; kill -STOP $$; sleep 90", 60 * ALK__SECOND);
     assert_int_equal(end.exit_code, 5);
 }
 
@@ -322,6 +332,7 @@ int main(void) {
         TOLD(who_does_not_end_is_killed_after_the_grace),
         TOLD(its_whole_group_is_told),
         TOLD(nobody_of_its_group_is_left),
+        TOLD(who_holds_none_of_its_output_is_killed_with_it),
         TOLD(who_is_stopped_is_woken_to_end),
         TOLD(it_is_killed_at_once_when_that_is_wanted),
     };
