@@ -360,17 +360,26 @@ static void writers_take_turns(struct scene *scene) {
     assert_int_equal(version_now(scene), 1 + 50 * (THREADS + 1));
 }
 
-/* A call waits for a lock no longer than its limit. */
+/* A call waits for a lock no longer than its limit; without one it would be an hour here. */
 static void a_limit_ends_the_wait_for_a_lock(struct scene *scene) {
+    alk_store_options options = scene_options(scene);
+    alk_store *store;
+    alk_conn *conn;
+
+    options.busy_timeout_us = ALK__HOUR;
+    ok(scene, scene_open(scene, &options, &store));
+    ok(scene, alk_conn_get(store, &conn, &scene->error));
     sql(scene, "BEGIN IMMEDIATE");
-    alk__conn_set_call_limit(scene->conn, 20 * ALK__MS);
-    expect(scene, ALK_AGAIN, alk_begin(scene->conn, &scene->error));
-    alk__conn_set_call_limit(scene->conn, 0);
-    alk__conn_set_deadline(scene->conn, alk__monotonic_us() + 20 * ALK__MS);
-    expect(scene, ALK_AGAIN, put_version(scene->conn, 2, &scene->error));
-    alk__conn_set_deadline(scene->conn, INT64_MAX);
+    alk__conn_set_call_limit(conn, 20 * ALK__MS);
+    expect(scene, ALK_AGAIN, alk_begin(conn, &scene->error));
+    alk__conn_set_call_limit(conn, 0);
+    alk__conn_set_deadline(conn, alk__monotonic_us() + 20 * ALK__MS);
+    expect(scene, ALK_AGAIN, put_version(conn, 2, &scene->error));
+    alk__conn_set_deadline(conn, INT64_MAX);
     sql(scene, "COMMIT");
-    ok(scene, put_version(scene->conn, 2, &scene->error));
+    ok(scene, put_version(conn, 2, &scene->error));
+    alk_conn_put(conn);
+    alk_close(store);
 }
 
 /* ---- savepoints, several calls ---- */
