@@ -31,7 +31,7 @@ struct alk_store {
 
     pthread_mutex_t lock;
     struct alk_conn *
-        register_first; /* run.c: the connections that hold a transaction, and all joined ones (S26) */
+        register_first; /* tx.c: the connections that hold a transaction, and all joined ones (S26) */
     struct alk__wake *wakes; /* wake.c */
     alk__fault_fn fault;
     void *fault_context;
@@ -72,7 +72,7 @@ alk_status alk__conn_new(alk_store *store, struct alk__session *session, alk_con
                          alk_error *error);
 void alk__pool_joined(alk_store *store); /* counts a joined connection as borrowed */
 
-/* run.c: the register of transactions (S26). */
+/* tx.c: the register of transactions (S26). */
 void alk__register_add(alk_conn *conn);
 void alk__register_remove(alk_conn *conn);
 /* Ends what is open on a connection that is given back (S22). */

@@ -168,13 +168,17 @@ static int die_at(struct scene *scene, const char *argument) {
         return 1;
     faults_install(&faults, store);
     faults_call(&faults, NULL, (int)strtol(argument, NULL, 10), ALK__AFTER, die, NULL);
-    return alk__atomic(conn, write_twice, NULL, &scene->error) < 0 ? 2 : 0;
+    alk_status status = alk__atomic(conn, write_twice, NULL, &scene->error);
+    faults_remove(&faults);
+    alk_conn_put(conn);
+    alk_close(store);
+    return status < 0 ? 2 : 0;
 }
 
 /* S32: killed after BEGIN, after each of two statements, after COMMIT. */
 static void a_killed_process_leaves_all_or_nothing(struct scene *scene) {
     static const int64_t left[] = {1, 1, 1, 3};
-    char number[8];
+    char number[16];
 
     for (int i = 0; i < 4; i++) {
         snprintf(number, sizeof(number), "%d", i + 1);
