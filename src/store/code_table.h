@@ -1,5 +1,6 @@
-/* store/code_table.h: the engine codes that are not simply a permanent failure, code by code (S35, S168). Included several
- * times: ALK__SQLITE_CODE(number, name, status), ALK__POSTGRES_CODE(sqlstate or its first letters, name, status).
+/* store/code_table.h: the engine codes that are not simply a permanent failure, code by code (S35,
+ * S168). Included several times: ALK__SQLITE_CODE(number, name, status),
+ * ALK__POSTGRES_CODE(sqlstate or its first letters, name, status).
  *
  * The first line that fits counts. A primary SQLite code stands for all its extended ones. */
 

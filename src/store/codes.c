@@ -1,5 +1,5 @@
-/* store/codes.c: what an engine's code means for the caller: may it go better later, is a value to blame, or is a person
- * needed. What code_table.h does not name is permanent (S35). */
+/* store/codes.c: what an engine's code means for the caller: may it go better later, is a value to
+ * blame, or is a person needed. What code_table.h does not name is permanent (S35). */
 #include <string.h>
 
 #include "store/driver.h"

@@ -1,5 +1,5 @@
-/* store/migrate.c: brings a schema to the newest version this library knows. Each step of the chain runs once, in a
- * transaction of its own, whoever else starts at the same moment (S5). */
+/* store/migrate.c: brings a schema to the newest version this library knows. Each step of the chain
+ * runs once, in a transaction of its own, whoever else starts at the same moment (S5). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +23,8 @@ static int64_t version_of(const struct alk__sql_file *file) {
     return strtol(file->name, NULL, 10);
 }
 
-/* The head line "-- oldest compatible: N": the oldest library version that works with the schema after this step. */
+/* The head line "-- oldest compatible: N": the oldest library version that works with the schema
+ * after this step. */
 static int64_t oldest_of(const struct alk__sql_file *file) {
     static const char words[] = "-- oldest compatible: ";
     const char *at = strstr(file->text, words);

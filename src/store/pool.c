@@ -1,5 +1,5 @@
-/* store/pool.c: the connections of a store. Whoever wants one waits for a place in turn (S20), then takes an idle connection
- * or opens a new one; a failed attempt gives its place back (S21). */
+/* store/pool.c: the connections of a store. Whoever wants one waits for a place in turn (S20), then
+ * takes an idle connection or opens a new one; a failed attempt gives its place back (S21). */
 #include "base/duration.h"
 #include "base/error.h"
 #include "store/store.h"
@@ -182,7 +182,8 @@ void alk__pool_joined(alk_store *store) {
     enter(&store->pool);
 }
 
-/* Closed only when nobody has one: a connection given back while others are out stays idle till then. */
+/* Closed only when nobody has one: a connection given back while others are out stays idle till
+ * then. */
 void alk__pool_shut(alk_store *store) {
     struct alk__pool *pool = &store->pool;
 

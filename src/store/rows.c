@@ -1,5 +1,6 @@
-/* store/rows.c: the decoder that fills row structs from what a driver hands over (row_types.c has their columns). A value
- * of the wrong type never hides its row: the row says what cannot be read (S9). */
+/* store/rows.c: the decoder that fills row structs from what a driver hands over (row_types.c has
+ * their columns). A value of the wrong type never hides its row: the row says what cannot be read
+ * (S9). */
 #include "store/rows.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* store/sqlite.c: SQLite as a driver: connections and transactions. Threads of this process take turns to write
- * (sqlite_file.c); other processes are waited for in the busy handler. */
+/* store/sqlite.c: SQLite as a driver: connections and transactions. Threads of this process take
+ * turns to write (sqlite_file.c); other processes are waited for in the busy handler. */
 #include "store/sqlite.h"
 
 #include <errno.h>
@@ -105,8 +105,8 @@ static alk_status query_text(struct alk__session *session, const char *sql, char
     return status;
 }
 
-/* Two processes that open one new file at the same moment: whoever comes second gets BUSY at once, whatever the busy
- * handler says, and tries again (S3). */
+/* Two processes that open one new file at the same moment: whoever comes second gets BUSY at once,
+ * whatever the busy handler says, and tries again (S3). */
 static alk_status switch_to_wal(struct alk__session *session, alk_error *error) {
     char mode[16];
     alk_status status;
@@ -125,7 +125,8 @@ static alk_status switch_to_wal(struct alk__session *session, alk_error *error) 
     return status;
 }
 
-/* A file that is only to be looked at (S2) and has no store in it is left as it is: no WAL for other people's databases. */
+/* A file that is only to be looked at (S2) and has no store in it is left as it is: no WAL for
+ * other people's databases. */
 static alk_status check_is_store(struct alk__session *session, alk_error *error) {
     char name[16];
     alk_status status;

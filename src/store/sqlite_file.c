@@ -1,5 +1,5 @@
-/* store/sqlite_file.c: the database files this process has open. Looks at them with stat() only: whoever opens and closes one
- * outside SQLite drops the process's locks on it (S11). */
+/* store/sqlite_file.c: the database files this process has open. Looks at them with stat() only:
+ * whoever opens and closes one outside SQLite drops the process's locks on it (S11). */
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -79,8 +79,8 @@ static const char *body(const char *text) {
     return text;
 }
 
-/* :now becomes a numbered parameter behind the others: in SQLite a named one would take the first number that is free
- * where it stands, and share it with a ?1 that comes later. */
+/* :now becomes a numbered parameter behind the others: in SQLite a named one would take the first
+ * number that is free where it stands, and share it with a ?1 that comes later. */
 static const char *with_now(struct alk__arena *arena, const char *text, const char *parameters) {
     char number[24];
 

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/duration.h"
 #include "base/error.h"
 #include "base/event.h"
 
@@ -31,7 +30,8 @@ static alk_status find_driver(alk_store *store, alk_error *error) {
                      is_postgres ? "PostgreSQL" : "SQLite");
 }
 
-/* The caller may have been built against a header with fewer options: what it does not know has the default. */
+/* The caller may have been built against a header with fewer options: what it does not know has the
+ * default. */
 static alk_store_options complete(const alk_store_options *options) {
     alk_store_options all = ALK_STORE_OPTIONS_INIT;
 
@@ -61,7 +61,6 @@ static alk_status init(alk_store *store, const char *url, const alk_store_option
 /* Told once a start (S16). On SQLite the two are one clock. */
 static void report_skew(alk_conn *conn) {
     alk_store *store = conn->store;
-    char span[ALK__DURATION_BYTES];
     int64_t database_us;
 
     if (store->settings.engine != ALK_ENGINE_POSTGRES || store->reporter.report == NULL ||
@@ -71,7 +70,6 @@ static void report_skew(alk_conn *conn) {
     if (skew_us >= -SKEW_LIMIT_US && skew_us <= SKEW_LIMIT_US)
         return;
     alk_event event = alk__event(ALK_LEVEL_WARNING, "clock skew");
-    alk__duration_format(skew_us < 0 ? -skew_us : skew_us, span, sizeof(span));
     event.duration_us = skew_us;
     event.detail = skew_us < 0 ? "this machine's clock is behind the database's"
                                : "this machine's clock is ahead of the database's";
@@ -147,7 +145,8 @@ void alk_shut(alk_store *store) {
         alk__pool_shut(store);
 }
 
-/* In a forked child the memory is left as well: the locks in it may be held by threads that are not here. */
+/* In a forked child the memory is left as well: the locks in it may be held by threads that are not
+ * here. */
 void alk_close(alk_store *store) {
     if (store == NULL || alk__store_check_process(store, NULL) < 0)
         return;

@@ -1,4 +1,5 @@
-/* store/store.h: what alk_store and alk_conn are made of; for the files of store/ that are no driver. */
+/* store/store.h: what alk_store and alk_conn are made of; for the files of store/ that are no
+ * driver. */
 #ifndef ALK_STORE_STORE_H
 #define ALK_STORE_STORE_H
 
@@ -9,8 +10,9 @@
 #include "store/driver.h"
 #include "store/sql_files.h"
 
-/* Connections that are open, at most settings.pool_max (pool.c). A place is held by who has borrowed one or is opening one;
- * idle ones hold none: a new one is opened only when none is idle, so open = places taken + idle never exceeds the places. */
+/* Connections that are open, at most settings.pool_max (pool.c). A place is held by who has
+ * borrowed one or is opening one; idle ones hold none: a new one is opened only when none is idle,
+ * so open = places taken + idle never exceeds the places. */
 struct alk__pool {
     struct alk__turns turns;
     pthread_mutex_t lock;
@@ -30,8 +32,8 @@ struct alk_store {
     struct alk__pool pool;
 
     pthread_mutex_t lock;
-    struct alk_conn *
-        register_first; /* tx.c: the connections that hold a transaction, and all joined ones (S26) */
+    /* tx.c: the connections that hold a transaction, and all joined ones (S26) */
+    struct alk_conn *register_first;
     struct alk__wake *wakes; /* wake.c */
     alk__fault_fn fault;
     void *fault_context;
@@ -78,8 +80,8 @@ void alk__register_remove(alk_conn *conn);
 /* Ends what is open on a connection that is given back (S22). */
 void alk__conn_reset(alk_conn *conn);
 
-/* migrate.c: brings the schema to the newest version of chain, a list of files ended by {NULL, NULL}; tests run a made-up
- * one (S6). settings say what may be done (S2). */
+/* migrate.c: brings the schema to the newest version of chain, a list of files ended by {NULL,
+ * NULL}; tests run a made-up one (S6). settings say what may be done (S2). */
 alk_status alk__migrate(alk_conn *conn, const struct alk__sql_file *chain, alk_error *error);
 
 /* wake.c: wakes those of this process. */

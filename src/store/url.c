@@ -1,5 +1,5 @@
-/* store/url.c: reads a store's URL and options into settings (S2). Own parameters are cut off; the rest of a PostgreSQL URL
- * goes to libpq unchanged. */
+/* store/url.c: reads a store's URL and options into settings (S2). Own parameters are cut off; the
+ * rest of a PostgreSQL URL goes to libpq unchanged. */
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -64,7 +64,8 @@ static int hex_digit(int digit) {
     return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* Percent-decodes what stands in a URL; a % without two digits, or a NUL, stays as it is. NULL when there is no memory. */
+/* Percent-decodes what stands in a URL; a % without two digits, or a NUL, stays as it is. NULL when
+ * there is no memory. */
 static char *decoded(struct alk__arena *arena, struct alk__text text) {
     char *copy = alk__arena_copy(arena, text.bytes, text.length);
     size_t length = 0;
@@ -168,7 +169,8 @@ static alk_status unknown_parameter(struct reader *reader, struct alk__text name
                      word.text, guess);
 }
 
-/* Reads the parameters of query. kept (PostgreSQL) receives those that are not ours, as they are; NULL: there are no others. */
+/* Reads the parameters of query. kept (PostgreSQL) receives those that are not ours, as they are;
+ * NULL: there are no others. */
 static alk_status read_query(struct reader *reader, struct alk__text query,
                              struct alk__buffer *kept) {
     while (query.length > 0) {
@@ -319,7 +321,8 @@ static bool starts_with(const char *text, const char *word) {
     return strncmp(text, word, strlen(word)) == 0;
 }
 
-/* A word before a colon, as in mysql:x: a path seldom looks like that, and never when a file of that name is there. */
+/* A word before a colon, as in mysql:x: a path seldom looks like that, and never when a file of
+ * that name is there. */
 static struct alk__text scheme_of(const char *url) {
     size_t length =
         strspn(url, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-");

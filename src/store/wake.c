@@ -1,5 +1,6 @@
-/* store/wake.c: waits until somebody committed. A wake hears of it from this process directly and from others through its
- * engine's watch (wake.h). A watch that breaks is opened again here; until then the caller's own poll is what is left. */
+/* store/wake.c: waits until somebody committed. A wake hears of it from this process directly and
+ * from others through its engine's watch (wake.h). A watch that breaks is opened again here; until
+ * then the caller's own poll is what is left. */
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <time.h>
@@ -83,7 +84,8 @@ static void close_watch(struct alk__wake *wake) {
     wake->due_us = alk__add_us(alk__monotonic_us(), RETRY_US);
 }
 
-/* Takes what the watch has to say. A new watch calls: what was committed before it began is not known (S94, S96). */
+/* Takes what the watch has to say. A new watch calls: what was committed before it began is not
+ * known (S94, S96). */
 static bool look(struct alk__wake *wake) {
     bool is_called = false;
     int64_t next_us = INT64_MAX;

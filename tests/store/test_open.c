@@ -292,6 +292,14 @@ static void work_one_job(struct scene *scene) {
     alk_job_list_free(&list);
 }
 
+/* S1: the same calls on each engine. */
+static void a_job_goes_its_way(struct scene *scene) {
+    work_one_job(scene);
+    assert_int_equal(sql_number(scene, "SELECT count(*) FROM alk_job"), 0);
+    assert_int_equal(sql_number(scene, "SELECT count(*) FROM alk_job_done"), 1);
+    assert_int_equal(alk_store_engine(scene->store), scene->engine);
+}
+
 /* S6: with what was in it. */
 static void an_earlier_version_is_upgraded_and_works(struct scene *scene) {
     int64_t id;
@@ -693,6 +701,7 @@ static const struct scene_test tests[] = {
     BOTH(a_step_says_which_libraries_are_too_old),
     BOTH(a_newer_schema_that_suits_is_used),
     BOTH(an_older_schema_is_not_used_without_migrating),
+    BOTH(a_job_goes_its_way),
     BOTH(an_earlier_version_is_upgraded_and_works),
     POSTGRES(two_installations_do_not_meet),
     SQLITE(sqlite_tables_are_strict),
