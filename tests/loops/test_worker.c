@@ -266,8 +266,7 @@ static void an_expired_job_is_not_run(struct scene *scene) {
 
 /* ---- order and number ---- */
 
-struct trace {
-    pthread_mutex_t lock;
+struct trace { /* of a worker with one thread */
     char text[256];
 };
 
@@ -319,6 +318,29 @@ static void a_lower_queue_waits_for_a_full_higher_one(struct scene *scene) {
     ok(scene, rig_run(&rig));
     rig_free(&rig);
     assert_string_equal(trace.text, "b0 b1 b2 b3 b4 b5 b6 a9 ");
+}
+
+// S86: a batch may be full of jobs that may not run, with room left for those behind them.
+static void a_lower_queue_waits_for_what_is_behind_expired_jobs(struct scene *scene) {
+    static const char *const queues[] = {"b", "a"};
+    alk_enqueue_options expiring = ALK_ENQUEUE_OPTIONS_INIT;
+    struct trace trace = {.text = ""};
+    struct rig rig;
+
+    expiring.expires_us = ALK__SECOND;
+    expiring.priority = 1;
+    put_work(scene, "a", "9", NULL);
+    put_work(scene, "b", "1", &expiring);
+    put_work(scene, "b", "2", &expiring);
+    put_work(scene, "b", "3", NULL);
+    scene_pass(scene, 2 * ALK__SECOND);
+    rig_init(&rig, scene, trace_run, &trace);
+    rig.options.queues = queues;
+    rig.options.queue_count = 2;
+    rig.options.is_drain = true;
+    ok(scene, rig_run(&rig));
+    rig_free(&rig);
+    assert_string_equal(trace.text, "b3 a9 ");
 }
 
 // S87
@@ -562,10 +584,9 @@ static void a_long_name_is_still_a_name(struct scene *scene) {
     struct tally tally = {0};
     struct rig rig;
 
-    name[0] = 'a';
-    for (int i = 1; i < 199; i += 2)
+    for (int i = 0; i < 200; i += 2)
         memcpy(name + i, "\xc3\xa9", 2);
-    name[199] = '\0';
+    name[200] = '\0';
     int64_t id = put_work(scene, "mail", "1", NULL);
     rig_init(&rig, scene, count_run, &tally);
     rig.options.name = name;
@@ -591,6 +612,7 @@ static const struct scene_test tests[] = {
     BOTH(an_expired_job_is_not_run),
     BOTH(queues_are_served_in_the_order_named_and_no_other),
     BOTH(a_lower_queue_waits_for_a_full_higher_one),
+    BOTH(a_lower_queue_waits_for_what_is_behind_expired_jobs),
     BOTH(handlers_at_once_and_jobs_claimed_are_bounded),
     BOTH(two_loops_of_a_process_run_a_thousand_jobs_once),
     BOTH(two_processes_run_each_job_once),

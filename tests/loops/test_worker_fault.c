@@ -204,7 +204,7 @@ static void failing_maintenance_is_reported_and_stops_nothing(struct scene *scen
 }
 
 // S209: a worker that has more to do than it can does it as well.
-static void a_flood_of_jobs_keeps_maintenance_from_nothing(struct scene *scene) {
+static void a_full_worker_offers_maintenance_too(struct scene *scene) {
     alk_enqueue_options expiring = ALK_ENQUEUE_OPTIONS_INIT;
     struct gate gate = {.outcome = ALK_DONE};
     struct rig rig;
@@ -394,7 +394,7 @@ static const struct scene_test tests[] = {
     BOTH(a_settle_whose_answer_was_lost_is_not_a_retry),
     BOTH(it_is_said_that_a_refusal_may_be_an_earlier_success),
     BOTH(failing_maintenance_is_reported_and_stops_nothing),
-    BOTH(a_flood_of_jobs_keeps_maintenance_from_nothing),
+    BOTH(a_full_worker_offers_maintenance_too),
     ALONE(the_respawn_waits_are_bounded),
     BOTH(run_again_it_works_again),
 #if ALK_WITH_POSTGRES
