@@ -76,6 +76,15 @@ void rig_free(struct rig *rig) {
     free(rig->events);
 }
 
+void rig_drain(struct scene *scene, alk_handler handler, void *context) {
+    struct rig rig;
+
+    rig_init(&rig, scene, handler, context);
+    rig.options.is_drain = true;
+    ok(scene, rig_run(&rig));
+    rig_free(&rig);
+}
+
 int rig_events(struct rig *rig, const char *name) {
     int count = 0;
 

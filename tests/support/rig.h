@@ -54,6 +54,9 @@ alk_status rig_stop(struct rig *rig);
 alk_status rig_run(struct rig *rig);
 void rig_free(struct rig *rig);
 
+/* Runs a worker until nothing is due in "mail". */
+void rig_drain(struct scene *scene, alk_handler handler, void *context);
+
 /* How many events of that name there were; the last of them (name[0] = 0: none). */
 int rig_events(struct rig *rig, const char *name);
 struct rig_event rig_event(struct rig *rig, const char *name);
