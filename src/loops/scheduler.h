@@ -39,7 +39,6 @@ struct alk__scheduler {
     alk_lease lease;
     bool is_leader;
     bool is_standing_by;      /* and has said so */
-    bool must_renew;          /* before anything else: a tick follows (S148, S169) */
     int64_t renewed_us;       /* monotonic, before the last good renewal was sent */
     int64_t repaired_us;      /* monotonic, of the last look for bad times; 0: none yet (S145) */
     int64_t failures;         /* of ticks, in a row */

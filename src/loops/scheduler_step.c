@@ -142,7 +142,6 @@ static alk_status renew(struct alk__scheduler *scheduler, int64_t *ret_rest_us, 
         return at(error, status, ALK_PHASE_RENEW);
     scheduler->renewed_us = asked_us;
     scheduler->renewal_failures = 0;
-    scheduler->must_renew = false;
     *ret_rest_us = due_us == ALK_NO_TIME ? INT64_MAX : due_us - now_us;
     return ALK_OK;
 }
@@ -186,7 +185,6 @@ static alk_status tick(struct alk__scheduler *scheduler, int64_t *ret_wait_us, a
     if (status < 0)
         return status;
     scheduler->failures = 0;
-    scheduler->must_renew = result.seen == (size_t)scheduler->options.batch;
     if (result.seen > 0) {
         scheduler->held_ticks = 0;
         return ALK_OK;
@@ -201,8 +199,7 @@ static alk_status lead(struct alk__scheduler *scheduler, int64_t *ret_wait_us, a
     int64_t rest_us = 0;
     alk_status status;
 
-    bool is_early = !scheduler->must_renew && renew_rest_us(scheduler) > 0;
-    if (is_early && scheduler->repaired_us != 0) {
+    if (renew_rest_us(scheduler) > 0 && scheduler->repaired_us != 0) {
         status = read_soonest(scheduler, &rest_us, error);
         if (status < 0)
             return status;
@@ -238,7 +235,6 @@ static alk_status try_again(struct alk__scheduler *scheduler, const char *name, 
     alk__error_clear(error);
     scheduler->may_wake = false;
     scheduler->is_idle = false;
-    scheduler->must_renew = true;
     *ret_wait_us = alk__backoff_us(ALK__TICK_RETRY_US, cap_us, attempt, random_of(scheduler));
     return ALK_OK;
 }

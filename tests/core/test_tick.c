@@ -28,7 +28,7 @@ static void a_job_carries_schedule_and_boundary(struct scene *scene) {
     schedule.max_attempts = 3;
     schedule.expires_us = 2 * ALK__MINUTE;
     ok(scene, alk_schedule_put(scene->conn, &schedule, &scene->error));
-    make_due(scene, schedule.name, 10 * ALK__SECOND);
+    make_due(scene, schedule.name, 13 * ALK__SECOND);
     ticker_start(scene, &ticker);
     ok(scene, ticker_tick(scene, &ticker));
     assert_int_equal(ticker.result.fired, 2);
