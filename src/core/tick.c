@@ -168,33 +168,34 @@ static struct alk__text headers(struct tick *tick, const struct alk__plan *plan,
     return text;
 }
 
-static alk_status enqueue(struct tick *tick, size_t first, struct fires *new, alk_error *error) {
+static alk_status enqueue(struct tick *tick, size_t first, struct fires *fresh, alk_error *error) {
     size_t i = first;
 
-    for (size_t k = 0; k < new->count; k++) {
-        while (tick->good[i]->row->id != new->schedule_ids[k])
+    for (size_t k = 0; k < fresh->count; k++) {
+        while (tick->good[i]->row->id != fresh->schedule_ids[k])
             i++;
         const struct alk__row_schedule *row = tick->good[i]->row;
-        struct alk__new_job *job = &new->jobs[k];
+        struct alk__new_job *job = &fresh->jobs[k];
         *job = (struct alk__new_job)ALK__NEW_JOB_INIT;
         job->queue = row->queue;
         job->payload = row->payload;
-        job->headers = headers(tick, tick->good[i], new->fires[k]);
+        job->headers = headers(tick, tick->good[i], fresh->fires[k]);
         job->priority = row->priority;
         job->max_attempts = row->max_attempts;
-        job->run_at_us = new->at_us[k];
+        job->run_at_us = fresh->at_us[k];
         if (row->expires != ALK__NULL)
-            job->expires_at_us = alk__add_us(new->at_us[k], row->expires); /* S119 */
+            job->expires_at_us = alk__add_us(fresh->at_us[k], row->expires); /* S119 */
         job->schedule_id = row->id;
-        job->fire_at_us = new->at_us[k];
+        job->fire_at_us = fresh->at_us[k];
         if (job->headers.bytes == NULL)
             return alk__nomem(error);
     }
-    if (new->count == 0)
+    if (fresh->count == 0)
         return ALK_OK;
-    alk_status status = alk__enqueue_jobs(tick->conn, new->jobs, new->count, new->job_ids, error);
-    for (size_t k = 0; status >= 0 && k < new->count; k++)
-        new->fires[k]->job_id = new->job_ids[k];
+    alk_status status =
+        alk__enqueue_jobs(tick->conn, fresh->jobs, fresh->count, fresh->job_ids, error);
+    for (size_t k = 0; status >= 0 && k < fresh->count; k++)
+        fresh->fires[k]->job_id = fresh->job_ids[k];
     return status;
 }
 
@@ -252,15 +253,15 @@ static bool gather_moves(struct tick *tick, size_t first, size_t end, struct mov
     return is_ok;
 }
 
-static alk_status settle_rows(struct tick *tick, const struct fires *new, const struct gaps *gaps,
+static alk_status settle_rows(struct tick *tick, const struct fires *fresh, const struct gaps *gaps,
                               const struct moves *moves, const char *name, alk_error *error) {
     const struct alk__value owner = ALK__Z(tick->options->lease->owner);
     const struct alk__value fence = ALK__I(tick->options->lease->fence);
     const struct alk__value now = ALK__T(tick->now_us);
-    const struct alk__value ledger[] = {ALK__IS(new->schedule_ids, new->count),
-                                        ALK__TS(new->at_us, new->count),
-                                        ALK__BS(new->are_catchup, new->count),
-                                        ALK__IS(new->job_ids, new->count),
+    const struct alk__value ledger[] = {ALK__IS(fresh->schedule_ids, fresh->count),
+                                        ALK__TS(fresh->at_us, fresh->count),
+                                        ALK__BS(fresh->are_catchup, fresh->count),
+                                        ALK__IS(fresh->job_ids, fresh->count),
                                         owner,
                                         fence,
                                         now};
@@ -292,7 +293,7 @@ static alk_status settle_rows(struct tick *tick, const struct fires *new, const 
     if (status < 0)
         return at(error, status, failed == 0 ? ALK_PHASE_ENQUEUE : ALK_PHASE_ADVANCE, name);
     /* The rows are locked, so that this is somebody who writes without a lock: all of it again. */
-    if (lines.changed != (int64_t) new->count || moved.changed != (int64_t)moves->count) {
+    if (lines.changed != (int64_t)fresh->count || moved.changed != (int64_t)moves->count) {
         status = alk__fail(error, ALK_AGAIN, "schedules were changed while they fired");
         status = at(error, status, ALK_PHASE_ADVANCE, name);
     }
@@ -304,20 +305,20 @@ static alk_status settle_rows(struct tick *tick, const struct fires *new, const 
 /* Writes everything that the plans good[first..end) say. */
 static alk_status write_plans(struct tick *tick, size_t first, size_t end, alk_error *error) {
     const char *name = end - first == 1 ? tick->good[first]->name : NULL;
-    struct fires new;
+    struct fires fresh;
     struct gaps gaps;
     struct moves moves;
 
-    if (!gather(tick, first, end, &new))
+    if (!gather(tick, first, end, &fresh))
         return at(error, alk__nomem(error), ALK_PHASE_ENQUEUE, name);
-    alk_status status = drop_fired(tick, &new, error);
+    alk_status status = drop_fired(tick, &fresh, error);
     if (status >= 0)
-        status = enqueue(tick, first, &new, error);
+        status = enqueue(tick, first, &fresh, error);
     if (status < 0)
         return at(error, status, ALK_PHASE_ENQUEUE, name);
     if (!gather_gaps(tick, first, end, &gaps) || !gather_moves(tick, first, end, &moves))
         return at(error, alk__nomem(error), ALK_PHASE_ADVANCE, name);
-    return settle_rows(tick, &new, &gaps, &moves, name, error);
+    return settle_rows(tick, &fresh, &gaps, &moves, name, error);
 }
 
 /* Writes under a savepoint. What is refused as data, by the database or because its

@@ -281,7 +281,10 @@ static void a_new_schedule_wakes_the_leader(struct scene *scene) {
     put(scene, "rare", "@every 365d");
     pid_t child = start(scene, "scheduler", ALK__DAY, "run", 0);
     wait_until(fence(scene, "scheduler") > 0);
-    for (int i = 1; i <= 3; i++) { /* behind the first the leader has nothing to do for a year */
+    for (int i = 1; i <= 3; i++) {
+        /* the leader is to be idle; were it not yet, the test would only ask for less */
+        int64_t idle_us = alk__monotonic_us() + ALK__SECOND / 2;
+        wait_until(alk__monotonic_us() > idle_us);
         char name[8];
         char spec[ALK__TIME_BYTES + 8] = "@at ";
         int64_t now_us = 0;
