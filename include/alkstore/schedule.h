@@ -46,7 +46,7 @@ typedef struct alk_schedule {
 
 /* States the whole of a schedule: makes it, or sets every field of the one of that name
  * (S112-S115). Its timing is left alone when spec and zone are unchanged (S114); clears a
- * quarantine (S143).
+ * quarantine (S143); mends a row that cannot be read; a paused one stays paused.
  * Returns ALK_OK; ALK_UNCHANGED (nothing to write); ALK_INVALID, the message naming the schedule
  * and the column (S112). */
 ALK_API alk_status alk_schedule_put(alk_conn *conn, const alk_schedule *schedule, alk_error *error);
@@ -64,20 +64,21 @@ enum alk_schedule_field {
     ALK_SCHEDULE_CATCHUP_MAX = 1 << 7
 };
 
-/* Changes only the fields named, atomically; change->name says which schedule. ALK_OK;
- * ALK_UNCHANGED; ALK_ABSENT; ALK_INVALID. */
+/* Changes only the fields named, atomically; change->name says which schedule; clears a quarantine
+ * (S143). ALK_OK; ALK_UNCHANGED; ALK_ABSENT; ALK_INVALID; ALK_UNREADABLE (S9: put mends it). */
 ALK_API alk_status alk_schedule_change(alk_conn *conn, const alk_schedule *change, unsigned fields,
                                        alk_error *error);
 
 /* Removes a schedule with its history; jobs it fired stay. ALK_OK; ALK_ABSENT. */
 ALK_API alk_status alk_schedule_remove(alk_conn *conn, const char *name, alk_error *error);
 
-/* Pauses: no boundary fires until it is resumed (S116). ALK_OK; ALK_UNCHANGED (it is paused);
- * ALK_ABSENT. */
+/* Pauses: no boundary fires until it is resumed (S116). ALK_OK; ALK_UNCHANGED (it is paused
+ * or done); ALK_ABSENT. */
 ALK_API alk_status alk_schedule_pause(alk_conn *conn, const char *name, alk_error *error);
 
 /* Resumes at the first boundary after now; those passed meanwhile are one missed line of the
- * ledger, not fired (S117). */
+ * ledger, not fired (S117). ALK_OK; ALK_UNCHANGED (it is not paused); ALK_ABSENT; ALK_INVALID (its
+ * spec has become bad, it stays paused); ALK_UNREADABLE (S9). */
 ALK_API alk_status alk_schedule_resume(alk_conn *conn, const char *name, alk_error *error);
 
 /* Runs it now: one job and a manual line, next_fire_at stays; also while paused or quarantined

@@ -364,12 +364,19 @@ alk_status alk_schedule_change(alk_conn *conn, const alk_schedule *change, unsig
     return edit_run(conn, change, fields, false, error);
 }
 
-/* ---- remove, pause, resume, fire: each with the name as its context ---- */
+/* ---- remove, pause, resume, fire ---- */
 
-static alk_status remove_in_tx(alk_conn *conn, void *name, alk_error *error) {
+/* What each of them is about, and what firing brings. */
+struct target {
+    const char *name;
+    int64_t job_id;
+};
+
+static alk_status remove_in_tx(alk_conn *conn, void *context, alk_error *error) {
+    const struct target *target = context;
     struct alk__rows rows = {0};
 
-    alk_status status = alk__do(conn, ALK__SCHEDULE_REMOVE, &rows, error, ALK__Z(name));
+    alk_status status = alk__do(conn, ALK__SCHEDULE_REMOVE, &rows, error, ALK__Z(target->name));
     if (status >= 0 && rows.count == 0)
         status = ALK_ABSENT;
     else if (status >= 0)
@@ -379,12 +386,13 @@ static alk_status remove_in_tx(alk_conn *conn, void *name, alk_error *error) {
     return status;
 }
 
-static alk_status pause_in_tx(alk_conn *conn, void *name, alk_error *error) {
+static alk_status pause_in_tx(alk_conn *conn, void *context, alk_error *error) {
+    const struct target *target = context;
     struct alk__rows rows = {0};
 
-    alk_status status = alk__do(conn, ALK__SCHEDULE_PAUSE, &rows, error, ALK__Z(name));
+    alk_status status = alk__do(conn, ALK__SCHEDULE_PAUSE, &rows, error, ALK__Z(target->name));
     if (status >= 0 && rows.count == 0) {
-        status = alk__do(conn, ALK__SCHEDULE_GET, &rows, error, ALK__Z(name));
+        status = alk__do(conn, ALK__SCHEDULE_GET, &rows, error, ALK__Z(target->name));
         if (status >= 0)
             status = rows.count > 0 ? ALK_UNCHANGED : ALK_ABSENT;
     }
@@ -422,11 +430,12 @@ static alk_status resume_row(alk_conn *conn, const struct alk__row_schedule *row
     return status;
 }
 
-static alk_status resume_in_tx(alk_conn *conn, void *name, alk_error *error) {
+static alk_status resume_in_tx(alk_conn *conn, void *context, alk_error *error) {
+    const struct target *target = context;
     struct alk__rows rows = {0};
     int64_t now_us = 0;
 
-    alk_status status = lock(conn, name, &rows, &now_us, error);
+    alk_status status = lock(conn, target->name, &rows, &now_us, error);
     if (status >= 0)
         status = rows.count == 0
                      ? ALK_ABSENT
@@ -434,11 +443,6 @@ static alk_status resume_in_tx(alk_conn *conn, void *name, alk_error *error) {
     alk__rows_free(&rows);
     return status;
 }
-
-struct manual {
-    const char *name;
-    int64_t job_id;
-};
 
 static alk_status fire_row(alk_conn *conn, const struct alk__row_schedule *row, int64_t *ret_job_id,
                            alk_error *error) {
@@ -470,52 +474,44 @@ static alk_status fire_row(alk_conn *conn, const struct alk__row_schedule *row, 
 }
 
 static alk_status fire_in_tx(alk_conn *conn, void *context, alk_error *error) {
-    struct manual *manual = context;
+    struct target *target = context;
     struct alk__rows rows = {0};
 
-    alk_status status = alk__do(conn, ALK__SCHEDULE_SHARE, &rows, error, ALK__Z(manual->name));
+    alk_status status = alk__do(conn, ALK__SCHEDULE_SHARE, &rows, error, ALK__Z(target->name));
     if (status >= 0)
         status = rows.count == 0 ? ALK_ABSENT
                                  : fire_row(conn, ALK__ROW(&rows, alk__row_schedule, 0),
-                                            &manual->job_id, error);
+                                            &target->job_id, error);
     alk__rows_free(&rows);
     return status;
 }
 
-/* function gets a pointer to context as it is; name is what it is about. */
-static alk_status run_named(alk_conn *conn, const char *name, alk_tx_fn function, void *context,
-                            alk_error *error) {
-    alk_status status = alk__name_check("schedule", name, error);
+static alk_status run(alk_conn *conn, struct target *target, alk_tx_fn function, alk_error *error) {
+    alk_status status = alk__name_check("schedule", target->name, error);
 
     if (status < 0)
         return status;
-    return named(error, alk__atomic(conn, function, context, error), name);
+    return named(error, alk__atomic(conn, function, target, error), target->name);
 }
 
-/* The functions above that take the name only read it. */
-union name {
-    const char *given;
-    void *context;
-};
-
 alk_status alk_schedule_remove(alk_conn *conn, const char *name, alk_error *error) {
-    return run_named(conn, name, remove_in_tx, (union name){name}.context, error);
+    return run(conn, &(struct target){.name = name}, remove_in_tx, error);
 }
 
 alk_status alk_schedule_pause(alk_conn *conn, const char *name, alk_error *error) {
-    return run_named(conn, name, pause_in_tx, (union name){name}.context, error);
+    return run(conn, &(struct target){.name = name}, pause_in_tx, error);
 }
 
 alk_status alk_schedule_resume(alk_conn *conn, const char *name, alk_error *error) {
-    return run_named(conn, name, resume_in_tx, (union name){name}.context, error);
+    return run(conn, &(struct target){.name = name}, resume_in_tx, error);
 }
 
 alk_status alk_schedule_fire(alk_conn *conn, const char *name, int64_t *ret_job_id,
                              alk_error *error) {
-    struct manual manual = {.name = name};
+    struct target target = {.name = name};
 
-    alk_status status = run_named(conn, name, fire_in_tx, &manual, error);
+    alk_status status = run(conn, &target, fire_in_tx, error);
     if (status == ALK_OK && ret_job_id != NULL)
-        *ret_job_id = manual.job_id;
+        *ret_job_id = target.job_id;
     return status;
 }
