@@ -262,10 +262,11 @@ alk_status alk__savepoint_rollback(alk_conn *conn, alk_error *error) {
 }
 
 /* After FULL, IOERR, NOMEM or INTERRUPT SQLite may have ended the whole transaction: then there is
- * nothing to go back to. */
+ * nothing to go back to. A savepoint that function left open goes with ours. */
 static alk_status under_savepoint(alk_conn *conn, alk_tx_fn function, void *context,
                                   alk_error *error) {
     alk_status status = alk__savepoint(conn, error);
+    int ours = conn->savepoints;
 
     if (status < 0)
         return status;
@@ -275,9 +276,10 @@ static alk_status under_savepoint(alk_conn *conn, alk_tx_fn function, void *cont
     if (answer >= 0 && status >= 0)
         return answer;
     answer = answer < 0 ? answer : status;
-    if (!is_in_tx(conn))
-        conn->savepoints = 0;
-    else if (alk__savepoint_rollback(conn, NULL) < 0)
+    conn->savepoints = is_in_tx(conn) ? ours : 0;
+    if (conn->savepoints == 0)
+        return answer;
+    if (alk__savepoint_rollback(conn, NULL) < 0)
         conn->is_broken = true;
     return answer;
 }
