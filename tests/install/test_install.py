@@ -121,11 +121,18 @@ def test_the_example_of_shell_runs_with_the_installed_program():
     assert "ada@example.org" in said, said
 
 
-def test_uninstall_leaves_no_file():
+def test_uninstall_leaves_no_empty_folder():
+    other = FOLDER / "other place"
+    output("cmake", "--install", BUILD, "--prefix", other)
+    output(tap.ROOT / "scripts" / "uninstall", BUILD, other)
+    assert not other.exists(), list(other.rglob("*"))
+
+
+def test_uninstall_leaves_what_is_somebody_elses_and_nothing_more():
     (PREFIX / "lib" / "other").write_text("somebody else's")
     output(tap.ROOT / "scripts" / "uninstall", BUILD, PREFIX)
-    left = [path.relative_to(PREFIX).as_posix() for path in PREFIX.rglob("*") if not path.is_dir()]
-    assert left == ["lib/other"], left
+    left = [path.relative_to(PREFIX).as_posix() for path in PREFIX.rglob("*")]
+    assert left == ["lib", "lib/other"], left
 
 
 tap.main(sys.modules[__name__], install)
