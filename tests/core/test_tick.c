@@ -381,7 +381,7 @@ static void ten_thousand_late_ticks_stay_in_phase(struct scene *scene) {
 static void due_rows_are_taken_in_batches_and_in_order(struct scene *scene) {
     static const size_t seen[] = {3, 3, 1, 0};
     struct ticker ticker;
-    char name[8];
+    char name[16];
 
     for (int i = 0; i < 7; i++) {
         snprintf(name, sizeof(name), "s%d", i);

@@ -285,7 +285,7 @@ static void a_new_schedule_wakes_the_leader(struct scene *scene) {
         /* the leader is to be idle; were it not yet, the test would only ask for less */
         int64_t idle_us = alk__monotonic_us() + ALK__SECOND / 2;
         wait_until(alk__monotonic_us() > idle_us);
-        char name[8];
+        char name[16];
         char spec[ALK__TIME_BYTES + 8] = "@at ";
         int64_t now_us = 0;
         ok(scene, alk__db_now(scene->conn, &now_us, &scene->error));
