@@ -1,6 +1,7 @@
 /* core/enqueue.c: puts jobs into queues, in the caller's transaction if there is one. Everything
  * that can be refused is refused before the database is touched (S33). */
 #include <alkstore/job.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -158,18 +159,27 @@ static alk_status insert(alk_conn *conn, const struct enqueueing *work, alk_erro
     return st;
 }
 
-/* One call for each queue: jobs of one queue mostly stand together. */
+static int compare_texts(const void *left, const void *right) {
+    const struct alk__text *a = left;
+    const struct alk__text *b = right;
+    int order = memcmp(a->bytes, b->bytes, a->length < b->length ? a->length : b->length);
+
+    return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
+}
+
+/* One call for each queue. The column of queues has been sent: it may be put in order. */
 static alk_status call_waiters(alk_conn *conn, const struct enqueueing *work, alk_error *error) {
+    struct alk__text *queues = work->columns.queue;
     alk_status st = ALK_OK;
 
+    qsort(queues, work->count, sizeof(*queues), compare_texts);
     for (size_t i = 0; st >= 0 && i < work->count; i++) {
         char queue[ALK__NAME_MAX + 1];
-        struct alk__text name = work->jobs[i].queue;
-        if ((i > 0 && alk__text_equal(name, work->jobs[i - 1].queue)) ||
-            name.length >= sizeof(queue))
+        if ((i > 0 && alk__text_equal(queues[i], queues[i - 1])) ||
+            queues[i].length >= sizeof(queue))
             continue;
-        memcpy(queue, name.bytes, name.length);
-        queue[name.length] = '\0';
+        memcpy(queue, queues[i].bytes, queues[i].length);
+        queue[queues[i].length] = '\0';
         st = alk__wake_others(conn, queue, error);
     }
     return st;

@@ -108,7 +108,37 @@ static void with_nothing_due_a_tick_looks_into_an_index(struct scene *scene) {
     ticker_end(&ticker);
 }
 
+/* S134: the ledger is asked boundary by boundary, by its index, also by a plan that knows no
+ * parameters, made while there were no statistics. */
+static void the_ledger_is_asked_by_its_index(struct scene *scene) {
+    struct alk__buffer sql_ = ALK__BUFFER_INIT(16384);
+    char path[512];
+    char text[4096];
+
+    snprintf(path, sizeof(path), "%s/sql/postgres/tick_fired.sql", ALK_TEST_SOURCE_DIR);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    fclose(file);
+    for (char *at = strstr(text, "alk."); at != NULL; at = strstr(at, "alk."))
+        at[3] = '_';
+    sql(scene, "INSERT INTO alk_schedule_event (schedule_id, fire_at, outcome, at)"
+               " SELECT i, now(), 'fired', now() FROM generate_series(1, 5000) i");
+    alk__buffer_addf(&sql_, "PREPARE fired (bigint[], timestamptz[]) AS %s", text);
+    sql(scene,
+        "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off;"
+        "SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_bitmapscan = off");
+    sql(scene, "%s", sql_.bytes);
+    alk__buffer_release(&sql_);
+    const char *plan = sql_text(scene, "EXPLAIN (FORMAT JSON) EXECUTE fired ('{}', '{}')");
+    assert_contains(plan, "(fire_at = u.fire_at)");
+    assert_contains(plan, "Index Cond");
+    assert_null(strstr(plan, "Join Filter"));
+    assert_null(strstr(plan, "Materialize"));
+}
+
 static const struct scene_test tests[] = {
+    POSTGRES(the_ledger_is_asked_by_its_index),
     BOTH(with_nothing_due_a_tick_looks_into_an_index),
 };
 
