@@ -245,6 +245,24 @@ static void passwords_are_masked(struct scene *scene) {
     free_reading(&reading);
 }
 
+/* S2: the check says what alk_open would say, and makes no file. */
+static void a_check_opens_nothing(struct scene *scene) {
+    alk_store_options options = ALK_STORE_OPTIONS_INIT;
+    char url[512];
+
+    snprintf(url, sizeof(url), "%s/none.db", scene->folder);
+    ok(scene, alk_url_check(url, NULL, &scene->error));
+    assert_int_not_equal(access(url, F_OK), 0);
+    ok(scene, alk_url_check("/no/where/a.db", &options, &scene->error));
+    ok(scene, alk_url_check("postgresql://u:p@127.0.0.1:1/x", &options, &scene->error));
+    expect(scene, ALK_INVALID, alk_url_check("mysql:x", NULL, &scene->error));
+    options.schema = "s";
+    expect(scene, ALK_INVALID, alk_url_check("a.db", &options, &scene->error));
+    options.size = 0;
+    expect(scene, ALK_USAGE, alk_url_check("a.db", &options, &scene->error));
+    expect(scene, ALK_USAGE, alk_url_check(NULL, NULL, &scene->error));
+}
+
 static const struct scene_test tests[] = {
     ALONE(paths_and_urls_of_sqlite),
     ALONE(own_parameters_are_read),
@@ -254,6 +272,7 @@ static const struct scene_test tests[] = {
     ALONE(a_file_with_a_strange_name_is_a_path),
     ALONE(options_are_checked),
     ALONE(passwords_are_masked),
+    ALONE(a_check_opens_nothing),
 };
 
 int main(int argc, char **argv) {
