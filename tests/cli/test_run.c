@@ -129,6 +129,9 @@ static void a_bad_file_is_reported_and_the_old_one_stays(void **state) {
     kill(child, SIGHUP);
     place_await(place, "log", "event=\"configuration not read\"", 1);
     assert_has(place_read(place, "log"), "alk.conf:3: 'nonsense' is neither");
+    place_write(place, "alk.conf", "[store]\nschema = s\n[worker a]\nqueues = q\ncommand = true\n");
+    kill(child, SIGHUP);
+    place_await(place, "log", "a schema is for PostgreSQL only", 1);
     assert_int_equal(alk(place, "enqueue", "q"), 0);
     place_await(place, "log", "detail=old", 1);
     kill(child, SIGTERM);
