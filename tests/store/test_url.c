@@ -222,6 +222,7 @@ static void passwords_are_masked(struct scene *scene) {
         {"postgresql://u:secret@h/d", "postgresql://u:***@h/d"},
         {"postgresql://u:se:c@ret@h1,h2/d?x=1", "postgresql://u:***@h1,h2/d?x=1"},
         {"postgresql://u:sec/ret@h/d", "postgresql://u:***@h/d"},
+        {"postgresql://u:se@c/ret@h/d?user=a@b", "postgresql://u:***@h/d?user=a@b"},
         {"postgresql://u:@h/d", "postgresql://u:@h/d"},
         {"postgresql://u@h/d", "postgresql://u@h/d"},
         {"postgresql://h:5432/d", "postgresql://h:5432/d"},
@@ -231,6 +232,13 @@ static void passwords_are_masked(struct scene *scene) {
         {"host=h PassWord='se cr\\'et' dbname=d", "host=h PassWord=*** dbname=d"},
         {"password = secret", "password =***"},
         {"app.db", "app.db"},
+    };
+    /* libpq would take a part of it for a host's name or a port, and say so */
+    static const char *const unencoded[] = {
+        "postgresql://u:sec@ret@h/d",
+        "postgresql://u:sec/ret@h/d",
+        "postgresql://u:1/ret@h/d",
+        "postgresql://u:sec?ret@h/d",
     };
     struct alk__arena arena = {0};
 
@@ -242,6 +250,15 @@ static void passwords_are_masked(struct scene *scene) {
     expect(scene, ALK_INVALID,
            read_url(&reading, "postgresql://u:secret@h:0/d?sslpassword=secret", &scene->error));
     assert_null(strstr(scene->error.message, "secret"));
+    free_reading(&reading);
+    for (size_t i = 0; i < sizeof(unencoded) / sizeof(*unencoded); i++) {
+        expect(scene, ALK_INVALID, read_url(&reading, unencoded[i], &scene->error));
+        assert_null(strstr(scene->error.message, "sec"));
+        assert_null(strstr(scene->error.message, "ret"));
+        assert_contains(scene->error.message, "%40");
+        free_reading(&reading);
+    }
+    ok(scene, read_url(&reading, "postgresql://u:sec%40ret@h/d?user=a@b", &scene->error));
     free_reading(&reading);
 }
 
