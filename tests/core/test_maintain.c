@@ -293,6 +293,25 @@ static void a_failing_step_keeps_no_other_from_its_work(struct scene *scene) {
     assert_int_equal(maintain(scene).touched, 1);
 }
 
+/* Nor does a look that fails, whichever it is. */
+static void a_failing_look_keeps_no_other_step_from_its_work(struct scene *scene) {
+    static const char *const looks[] = {"maintain_lapsed", "job_done_old", "event_old"};
+    struct alk__maintain_result result;
+    struct faults faults;
+
+    for (size_t i = 0; i < sizeof(looks) / sizeof(*looks); i++) {
+        int64_t id = put_expiring(scene, "mail", ALK__SECOND);
+        scene_pass(scene, 10 * ALK__SECOND);
+        faults_install(&faults, scene->store);
+        faults_add(&faults, looks[i], 0, ALK__BEFORE, ALK_FAILED);
+        expect(scene, ALK_FAILED,
+               alk__maintain_step(scene->conn, "host/1", &result, &scene->error));
+        assert_contains(scene->error.message, looks[i]);
+        faults_remove(&faults);
+        assert_int_equal(state_of(scene, id), ALK_JOB_DEAD);
+    }
+}
+
 /* PostgreSQL: two first users of a lane may write it twice; one row stays. Waiters whose backend is
  * gone go. */
 static void doubles_and_dead_waiters_go(struct scene *scene) {
@@ -331,6 +350,7 @@ static const struct scene_test tests[] = {
     BOTH(rows_that_are_refused_hold_up_no_others),
     BOTH(unreadable_jobs_are_dead_with_their_ids),
     BOTH(a_failing_step_keeps_no_other_from_its_work),
+    BOTH(a_failing_look_keeps_no_other_step_from_its_work),
     POSTGRES(doubles_and_dead_waiters_go),
     BOTH(maintenance_inside_a_transaction_is_refused),
 };
