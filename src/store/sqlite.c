@@ -258,6 +258,7 @@ static alk_status new_session(const struct alk__settings *settings,
     if (session == NULL)
         return alk__nomem(error);
     *session = (struct alk__session){.settings = settings, .deadline_us = INT64_MAX};
+    snprintf(session->version, sizeof(session->version), "SQLite %s", sqlite3_libversion());
     *ret_session = session;
     return ALK_OK;
 }
@@ -393,8 +394,7 @@ static void set_deadline(struct alk__session *session, int64_t monotonic_us) {
 }
 
 static const char *version(struct alk__session *session) {
-    (void)session;
-    return "SQLite " SQLITE_VERSION;
+    return session->version;
 }
 
 const struct alk__driver alk__driver_sqlite = {
