@@ -180,6 +180,8 @@ static void a_payload_above_the_limit_is_refused(void **state) {
 static void a_server_that_is_not_there_is_69_and_tells_no_password(void **state) {
     struct place *place = *state;
 
+    if (!ALK_WITH_POSTGRES)
+        skip();
     assert_int_equal(alk(place, "enqueue", "q", "--store", "postgresql://u:secret@127.0.0.1:1/x"),
                      69);
     assert_int_equal(count_of(place->err, "\n"), 1);

@@ -79,6 +79,8 @@ static void check_reads_the_file_and_touches_no_store(void **state) {
 static void a_secret_in_a_file_is_not_told(void **state) {
     struct place *place = *state;
 
+    if (!ALK_WITH_POSTGRES)
+        skip();
     place->extra = "ALK_STORE=";
     place_write(place, "alk.conf",
                 "[store]\nurl = postgresql://u:secret@127.0.0.1:1/x\npool_max = 0\n");
@@ -190,6 +192,8 @@ static void a_server_that_does_not_answer_is_waited_for(void **state) {
     struct place *place = *state;
     pid_t child;
 
+    if (!ALK_WITH_POSTGRES)
+        skip();
     place->extra = "ALK_STORE=postgresql://u@127.0.0.1:1/x";
     child = alk_start(place, "log", "work", "q", "--", "true");
     place_await(place, "log", "event=\"waiting for the database\"", 1);
