@@ -31,7 +31,7 @@ if(NOT ALK_WITH_POSTGRES)
 endif()
 if(NOT ALK_WITH_SQLITE)
     list(FILTER test_sources EXCLUDE REGEX
-        "/(cli/[^/]*|store/test_(join|open|statements|tx|wake)\\.c|core/test_tick_index\\.c)$")
+        "/((cli|install)/[^/]*|store/test_(join|open|statements|tx|wake)\\.c|core/test_tick_index\\.c)$")
 endif()
 foreach(source IN LISTS test_sources)
     cmake_path(GET source PARENT_PATH folder)
