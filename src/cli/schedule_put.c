@@ -108,7 +108,9 @@ const struct alk__command alk__command_schedule_put = {
     .summary = "make a schedule, or state the whole of one anew",
     .usage = "NAME SPEC --queue Q",
     .details =
-        "SPEC is five fields of cron in UTC, a word like @daily, or @every 10m.\n"
+        "SPEC is five fields of cron in UTC, or six with seconds first; a word like @daily; "
+        "@every 10m;\n"
+        "or @at 2027-01-31T06:00:00Z, once.\n"
         "What is not given is set to its default. When the spec stays, so does the next fire.",
     .examples = {{"alk schedule put nightly '0 3 * * *' --queue reports", "at three"},
                  {"alk schedule put beat '@every 10s' --queue beat --payload '{\"n\":1}'",
