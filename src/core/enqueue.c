@@ -142,14 +142,23 @@ struct enqueueing {
     struct columns columns;
 };
 
-/* The queues to call, each once: jobs of one queue mostly stand together. */
-static size_t list_queues(const struct enqueueing *work, struct alk__text *queues) {
+static int compare_texts(const void *left, const void *right) {
+    const struct alk__text *a = left;
+    const struct alk__text *b = right;
+    int order = memcmp(a->bytes, b->bytes, a->length < b->length ? a->length : b->length);
+
+    return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
+}
+
+/* The queues to call, each once. */
+static size_t list_queues(const struct columns *columns, struct alk__text *queues) {
     size_t count = 0;
 
-    for (size_t i = 0; i < work->count; i++) {
-        struct alk__text queue = work->jobs[i].queue;
-        if (count == 0 || !alk__text_equal(queue, queues[count - 1]))
-            queues[count++] = queue;
+    memcpy(queues, columns->queue, columns->count * sizeof(*queues));
+    qsort(queues, columns->count, sizeof(*queues), compare_texts);
+    for (size_t i = 0; i < columns->count; i++) {
+        if (count == 0 || !alk__text_equal(queues[i], queues[count - 1]))
+            queues[count++] = queues[i];
     }
     return count;
 }
@@ -195,7 +204,7 @@ alk_status alk__enqueue_jobs(alk_conn *conn, const struct alk__new_job *jobs, si
     }
     for (size_t i = 0; i < count; i++)
         columns_set(&work.columns, i, &jobs[i]);
-    work.queue_count = list_queues(&work, work.queues);
+    work.queue_count = list_queues(&work.columns, work.queues);
     /* On PostgreSQL it is one statement, all or nothing by itself, and one round trip. */
     alk_status st = alk__is_postgres(conn) ? enqueue(conn, &work, error)
                                            : alk__atomic(conn, enqueue, &work, error);
