@@ -4,6 +4,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "program/config.h"
 #include "support/program.h"
 
 static void schedules_fire_and_workers_run(void **state) {
@@ -73,6 +74,29 @@ static void check_reads_the_file_and_touches_no_store(void **state) {
     assert_int_equal(alk(place, "run", "--config", "alk.conf"), 2);
     assert_string_equal(place->err, "alk: alk.conf: no scheduler and no worker: nothing to run\n");
     assert_int_equal(access("alk.db", F_OK), -1);
+}
+
+/* Every setting stands in the example, with its default where it has one. */
+static void the_example_of_a_configuration_is_whole(void **state) {
+    static char text[PLACE_BYTES];
+    struct place *place = *state;
+    FILE *file = fopen(ALK_TEST_SOURCE_DIR "/examples/alk.conf", "re");
+    char line[128];
+
+    place->extra = "ALK_STORE=";
+    assert_int_equal(
+        alk(place, "run", "--check", "--config", ALK_TEST_SOURCE_DIR "/examples/alk.conf"), 0);
+    assert_has(place->out, "\n[worker mail]\nqueues = urgent mail\n");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    fclose(file);
+    for (size_t i = 0; i < alk__config_table_count; i++) {
+        const struct alk__setting *setting = &alk__config_table[i];
+        bool is_default = setting->preset != NULL && strcmp(setting->key, "url") != 0;
+
+        snprintf(line, sizeof(line), "%s = %s", setting->key, is_default ? setting->preset : "");
+        assert_has(text, line);
+    }
 }
 
 /* S213: a secret that is wrong is not quoted. */
@@ -233,6 +257,7 @@ int main(void) {
         ON_BOTH(once_fires_what_is_due_and_ends),
         ON_BOTH(once_beside_a_leader_is_exit_4),
         EMPTY(check_reads_the_file_and_touches_no_store),
+        EMPTY(the_example_of_a_configuration_is_whole),
         EMPTY(a_secret_in_a_file_is_not_told),
         ON_BOTH(hup_reads_the_file_again),
         ON_SQLITE(a_bad_file_is_reported_and_the_old_one_stays),
