@@ -248,8 +248,7 @@ static const struct scene_test tests[] = {
     ALONE(fires_know_their_previous_ones),    ALONE(what_has_fired_is_not_planned_again),
     ALONE(no_further_boundary_means_done),    ALONE(out_of_quarantine_nothing_fires),
     ALONE(a_bad_row_has_a_reason_and_a_name), ALONE(a_stored_h_stays_what_it_was),
-    ALONE(a_policy_that_is_none_is_bad),
-    ALONE(used_up_it_is_done),
+    ALONE(a_policy_that_is_none_is_bad),      ALONE(used_up_it_is_done),
 };
 
 int main(int argc, char **argv) {
