@@ -38,6 +38,10 @@ typedef enum alk_fold {
 #undef ALK_FOLD_ITEM
 } alk_fold;
 
+/* The option of that word; ALK_INVALID for none such, naming those there are. */
+ALK_API alk_status alk_gap_parse(const char *text, alk_gap *ret_gap, alk_error *error);
+ALK_API alk_status alk_fold_parse(const char *text, alk_fold *ret_fold, alk_error *error);
+
 /* How a spec is to be read. Start with ALK_WHEN_OPTIONS_INIT.
  *
  * zone  an IANA name, NULL or "" = that of CRON_TZ=, else UTC (S105)

@@ -30,6 +30,51 @@ _Static_assert((int)ALK_FOLD_FIRST == ALK__FOLD_FIRST && (int)ALK_FOLD_LAST == A
                    (int)ALK_FOLD_BOTH == ALK__FOLD_BOTH,
                "fold");
 
+/* ---- words ---- */
+
+#define ALK__WORD(name, text) [name] = (text),
+static const char *const gaps[] = {ALK_GAP_MAP(ALK__WORD)};
+static const char *const folds[] = {ALK_FOLD_MAP(ALK__WORD)};
+static const char *const notes[] = {ALK_WHEN_NOTE_MAP(ALK__WORD)};
+#undef ALK__WORD
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* The place of text in words, count for none. */
+static size_t find_word(const char *text, const char *const *words, size_t count) {
+    size_t i = 0;
+
+    while (i < count && (text == NULL || strcmp(text, words[i]) != 0))
+        i++;
+    return i;
+}
+
+alk_status alk_gap_parse(const char *text, alk_gap *ret_gap, alk_error *error) {
+    size_t place = find_word(text, gaps, COUNT(gaps));
+
+    if (place == COUNT(gaps))
+        return alk__fail(error, ALK_INVALID, "gap is shift or skip, not '%s'",
+                         alk__excerpt_of(alk__text_of(text)).text);
+    *ret_gap = (alk_gap)place;
+    return ALK_OK;
+}
+
+alk_status alk_fold_parse(const char *text, alk_fold *ret_fold, alk_error *error) {
+    size_t place = find_word(text, folds, COUNT(folds));
+
+    if (place == COUNT(folds))
+        return alk__fail(error, ALK_INVALID, "fold is auto, first, last or both, not '%s'",
+                         alk__excerpt_of(alk__text_of(text)).text);
+    *ret_fold = (alk_fold)place;
+    return ALK_OK;
+}
+
+const char *alk_when_note_text(alk_when_note note) {
+    return (size_t)note < COUNT(notes) ? notes[note] : "";
+}
+
+/* ---- specs ---- */
+
 static alk_status compile(alk_when *when, const char *spec, const alk_when_options *given,
                           alk_error *error) {
     struct alk__when_options options = {.name = given->name,
@@ -55,9 +100,9 @@ static alk_status take_options(const alk_when_options *given, alk_when_options *
     if (given->size < sizeof(given->size))
         return alk__fail(error, ALK_USAGE, "options of a spec begin with their size");
     memcpy(options, given, given->size < sizeof(*options) ? given->size : sizeof(*options));
-    if ((unsigned)options->gap > ALK_GAP_SKIP)
+    if ((size_t)options->gap >= COUNT(gaps))
         return alk__fail(error, ALK_USAGE, "no such gap: %d", (int)options->gap);
-    if ((unsigned)options->fold > ALK_FOLD_BOTH)
+    if ((size_t)options->fold >= COUNT(folds))
         return alk__fail(error, ALK_USAGE, "no such fold: %d", (int)options->fold);
     return ALK_OK;
 }
@@ -105,16 +150,6 @@ alk_status alk_when_prev(const alk_when *when, int64_t anchor_us, int64_t before
         return ALK_EMPTY;
     *ret_us = found_s * ALK__SECOND;
     return ALK_OK;
-}
-
-const char *alk_when_note_text(alk_when_note note) {
-    static const char *const texts[] = {
-#define NOTE(name, text) [name] = (text),
-        ALK_WHEN_NOTE_MAP(NOTE)
-#undef NOTE
-    };
-
-    return (unsigned)note <= ALK_WHEN_REPEATED ? texts[note] : "";
 }
 
 void alk_when_local(const alk_when *when, int64_t at_us, int *ret_offset_s,

@@ -74,6 +74,23 @@ static void gap_and_fold_are_options(void **state) {
     alk_when_free(when);
 }
 
+static void gap_and_fold_have_words(void **state) {
+    alk_error error = ALK_ERROR_INIT;
+    alk_fold fold = ALK_FOLD_AUTO;
+    alk_gap gap = ALK_GAP_SHIFT;
+
+    (void)state;
+    assert_int_equal(ALK_OK, alk_gap_parse("skip", &gap, NULL));
+    assert_int_equal(ALK_GAP_SKIP, gap);
+    assert_int_equal(ALK_INVALID, alk_gap_parse("skp", &gap, &error));
+    assert_string_equal("gap is shift or skip, not 'skp'", error.message);
+    assert_int_equal(ALK_OK, alk_fold_parse("both", &fold, NULL));
+    assert_int_equal(ALK_FOLD_BOTH, fold);
+    assert_int_equal(ALK_INVALID, alk_fold_parse("", &fold, &error));
+    assert_string_equal("fold is auto, first, last or both, not ''", error.message);
+    assert_int_equal(ALK_INVALID, alk_fold_parse(NULL, &fold, NULL));
+}
+
 /* S105 */
 static void the_zone_is_an_option_or_a_prefix(void **state) {
     alk_when_options options = ALK_WHEN_OPTIONS_INIT;
@@ -135,11 +152,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_boundary_is_plain_shifted_or_repeated),
         cmocka_unit_test(gap_and_fold_are_options),
+        cmocka_unit_test(gap_and_fold_have_words),
         cmocka_unit_test(the_zone_is_an_option_or_a_prefix),
         cmocka_unit_test(h_wants_a_name),
         cmocka_unit_test(options_of_any_size_are_read),
     };
 
-    cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
