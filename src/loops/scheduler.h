@@ -41,7 +41,7 @@ struct alk__scheduler {
     bool is_standing_by;      /* and has said so */
     int64_t renewed_us;       /* monotonic, before the last good renewal was sent */
     int64_t repaired_us;      /* monotonic, of the last look for bad times; 0: none yet (S145) */
-    int64_t failures;         /* of ticks, in a row */
+    int64_t failures;         /* of steps, in a row, apart from renewals (S171) */
     int64_t renewal_failures; /* in a row */
     int64_t held_ticks;       /* in a row that found everything due in somebody's hands */
 

@@ -80,7 +80,6 @@ static void become_leader(struct alk__scheduler *scheduler, int64_t asked_us) {
     scheduler->is_standing_by = false;
     scheduler->renewed_us = asked_us;
     scheduler->repaired_us = 0;
-    scheduler->failures = 0;
     alk__scheduler_sweep_elected(scheduler);
     report(scheduler, ALK_LEVEL_INFO, "leader elected", ++elections, NULL);
 }
@@ -195,7 +194,6 @@ static alk_status tick(struct alk__scheduler *scheduler, int64_t *ret_wait_us, a
     alk_status status = alk__tick(scheduler->conn, &options, &result, error);
     if (status < 0)
         return status;
-    scheduler->failures = 0;
     if (result.seen + result.resumed > 0) {
         scheduler->held_ticks = 0;
         return ALK_OK;
@@ -297,7 +295,10 @@ alk_status alk__scheduler_step(struct alk__scheduler *scheduler, int64_t *ret_wa
     if (status >= 0)
         status = scheduler->is_leader ? lead(scheduler, ret_wait_us, error)
                                       : bid(scheduler, ret_wait_us, error);
-    return status < 0 ? judge(scheduler, status, ret_wait_us, error) : status;
+    if (status < 0)
+        return judge(scheduler, status, ret_wait_us, error);
+    scheduler->failures = 0;
+    return status;
 }
 
 void alk__scheduler_release(struct alk__scheduler *scheduler) {

@@ -64,6 +64,32 @@ static void a_success_starts_the_count_anew(struct scene *scene) {
     leader_free(&leader);
 }
 
+/* S164, S171: failures of which each was followed by a step that worked are no row of failures,
+ * also where there was nothing to fire, or another leads. */
+static void a_failure_now_and_then_ends_nothing(struct scene *scene) {
+    struct leader leader, standby;
+    struct faults faults;
+
+    leader_new(scene, &leader, "scheduler", "first");
+    leader_settle(scene, &leader);
+    leader_new(scene, &standby, "scheduler", "second");
+    leader_settle(scene, &standby);
+    faults_install(&faults, scene->store);
+    for (int i = 0; i < 2 * ALK__TICK_RETRIES; i++) {
+        faults_add(&faults, "schedule_soonest", 1, ALK__BEFORE, ALK_AGAIN);
+        ok(scene, leader_step(scene, &leader));
+        ok(scene, leader_step(scene, &leader));
+        assert_true(leader.scheduler.is_idle);
+        faults_add(&faults, "lease_acquire", 1, ALK__BEFORE, ALK_AGAIN);
+        ok(scene, leader_step(scene, &standby));
+        ok(scene, leader_step(scene, &standby));
+        assert_true(standby.scheduler.is_idle);
+    }
+    faults_remove(&faults);
+    leader_free(&standby);
+    leader_free(&leader);
+}
+
 /* Runs the loop to its end, with a fault in each step of that name. */
 static alk_status run_with_fault(struct scene *scene, const char *step, alk_status status) {
     alk_scheduler_options options = ALK_SCHEDULER_OPTIONS_INIT;
@@ -351,6 +377,7 @@ static void a_broken_connection_is_replaced(struct scene *scene) {
 static const struct scene_test tests[] = {
     BOTH(a_transient_failure_is_tried_three_times_more),
     BOTH(a_success_starts_the_count_anew),
+    BOTH(a_failure_now_and_then_ends_nothing),
     BOTH(the_loops_error_says_all_that_is_known),
     ALONE(phases_have_words),
     BOTH(only_what_may_go_better_is_tried_again),
