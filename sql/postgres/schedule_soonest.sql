@@ -1,8 +1,8 @@
 -- schedule_soonest: when the first schedule that may fire is due, or the first pause ends by itself;
--- a quarantined one is due when it is tried again.
+-- a quarantined one is due when it is tried again. What lies before 1970 counts as 1970.
 -- parameters: spec_version int
 -- columns: next_due time, now time
-SELECT least((SELECT s.next_fire_at
+SELECT least((SELECT greatest(s.next_fire_at, 'epoch'::pg_catalog.timestamptz)
               FROM alk.schedule s
               WHERE s.paused_at IS NULL
                 AND s.done_at IS NULL
@@ -10,7 +10,7 @@ SELECT least((SELECT s.next_fire_at
                 AND s.spec_version <= $1
               ORDER BY s.next_fire_at, s.id
               LIMIT 1),
-             (SELECT s.pause_until
+             (SELECT greatest(s.pause_until, 'epoch'::pg_catalog.timestamptz)
               FROM alk.schedule s
               WHERE s.paused_at IS NOT NULL
                 AND s.done_at IS NULL

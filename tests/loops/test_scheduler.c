@@ -364,6 +364,32 @@ static void times_that_never_come_are_looked_for(struct scene *scene) {
     leader_free(&leader);
 }
 
+/* S138, S145: a time before all clocks, which sorts before all others, is due like any other past
+ * one, and keeps no other schedule from firing. */
+static void a_time_before_all_times_masks_nothing(struct scene *scene) {
+    static const char *const sqlite_times[] = {"-9223372036854775807 - 1", "-9223372036854775807"};
+    static const char *const postgres_times[] = {"'-infinity'", "'4700-01-01 BC'"};
+    struct leader leader;
+
+    leader_new(scene, &leader, "scheduler", "test");
+    leader_settle(scene, &leader);
+    for (int i = 0; i < 2; i++) {
+        const char *time = scene->engine == ALK_ENGINE_SQLITE ? sqlite_times[i] : postgres_times[i];
+        put(scene, "often", "@every 10s");
+        make_due(scene, "often", 0);
+        put(scene, "old", "@every 10s");
+        put(scene, "paused", "@every 10s");
+        ok(scene, alk_schedule_pause(scene->conn, "paused", &scene->error));
+        sql(scene, "UPDATE alk_schedule SET next_fire_at = %s WHERE name = 'old'", time);
+        sql(scene, "UPDATE alk_schedule SET pause_until = %s WHERE name = 'paused'", time);
+        leader_settle(scene, &leader);
+        assert_int_equal(job_count(scene, "often"), 1);
+        assert_in_range(leader.wait_us, 1, LEADER_TTL_US / 3);
+        sql(scene, "DELETE FROM alk_schedule; DELETE FROM alk_schedule_event; DELETE FROM alk_job");
+    }
+    leader_free(&leader);
+}
+
 static const struct scene_test tests[] = {
     BOTH(a_standby_fires_nothing_until_the_lease_is_over),
     BOTH(options_are_checked),
@@ -379,6 +405,7 @@ static const struct scene_test tests[] = {
     BOTH(a_stop_releases_the_lease),
     POSTGRES(a_held_row_is_waited_for_without_spinning),
     BOTH(times_that_never_come_are_looked_for),
+    BOTH(a_time_before_all_times_masks_nothing),
 };
 
 int main(int argc, char **argv) {
