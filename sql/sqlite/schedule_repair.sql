@@ -1,12 +1,13 @@
 -- schedule_repair: schedules whose next_fire_at is nothing that ever becomes due (S145) are quarantined and due at once: the
 -- tick finds their spec good and goes on at the next boundary, or says what else is wrong. Text and blobs, which a table
 -- rebuilt without STRICT may hold, compare as later than every integer.
--- parameters: end time
+-- parameters: end time, spec_version int
 -- columns: id int, name str
 UPDATE alk_schedule
 SET next_fire_at = :now, quarantined_at = coalesce(quarantined_at, :now),
-    quarantine_from = coalesce(quarantine_from, last_fire_at + 1000000, created_at),
-    quarantine_count = quarantine_count + 1, quarantined_total = quarantined_total + 1,
+    quarantine_from = coalesce(quarantine_from, min(last_fire_at, ?1) + 1000000, created_at),
+    quarantine_count = min(quarantine_count, 2147483646) + 1,
+    quarantined_total = min(quarantined_total, 9223372036854775806) + 1,
     last_error = 'next_fire_at was not a time before 2200', version = version + 1
-WHERE paused_at IS NULL AND done_at IS NULL AND (next_fire_at IS NULL OR next_fire_at >= ?1)
+WHERE paused_at IS NULL AND done_at IS NULL AND (next_fire_at IS NULL OR next_fire_at >= ?1) AND spec_version <= ?2
 RETURNING id, name

@@ -7,6 +7,6 @@ SET next_fire_at = ?5 + min(?3 << min(max(CAST(quarantine_count AS INTEGER), 0),
     quarantine_from = CASE WHEN typeof(quarantine_from) = 'integer' THEN quarantine_from
                            WHEN typeof(next_fire_at) = 'integer' THEN next_fire_at
                            ELSE ?5 END,
-    quarantine_count = CAST(quarantine_count AS INTEGER) + 1,
-    quarantined_total = CAST(quarantined_total AS INTEGER) + 1, last_error = ?2
+    quarantine_count = min(CAST(quarantine_count AS INTEGER), 2147483646) + 1,
+    quarantined_total = min(CAST(quarantined_total AS INTEGER), 9223372036854775806) + 1, last_error = ?2
 WHERE id = ?1

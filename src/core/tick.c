@@ -178,7 +178,7 @@ static void report_bad(const struct tick *tick, const struct alk__plan *plan) {
 
     event.subject = plan->name;
     event.detail = plan->bad;
-    if (plan->row->quarantine_count >= 0)
+    if (plan->row->quarantine_count >= 0 && plan->row->quarantine_count < INT64_MAX)
         event.count = plan->row->quarantine_count + 1;
     alk__report(tick->options->reporter, &event);
 }
@@ -255,8 +255,8 @@ alk_status alk__tick_repair(alk_conn *conn, const struct alk__reporter *reporter
                             alk_error *error) {
     struct alk__rows rows = {0};
 
-    alk_status status =
-        alk__do(conn, ALK__SCHEDULE_REPAIR, &rows, error, ALK__T(ALK__WHEN_END_S * ALK__SECOND));
+    alk_status status = alk__do(conn, ALK__SCHEDULE_REPAIR, &rows, error,
+                                ALK__T(ALK__WHEN_END_S * ALK__SECOND), ALK__I(ALK__SPEC_VERSION));
     for (size_t i = 0; status >= 0 && i < rows.count; i++) {
         const struct alk__row_schedule_name *row = ALK__ROW(&rows, alk__row_schedule_name, i);
         alk_event event = alk__event(ALK_LEVEL_WARNING, "schedule quarantined");

@@ -20,7 +20,7 @@ ALK__STATEMENT(ALK__SCHEDULE_PAUSE,  "schedule_pause",  "s",      alk__row_numbe
 ALK__STATEMENT(ALK__SCHEDULE_RESUME, "schedule_resume", "ititt",  alk__row_none,   ALK__WRITE)
 ALK__STATEMENT(ALK__SCHEDULE_MANUAL, "schedule_manual", "iit",    alk__row_none,   ALK__WRITE)
 ALK__STATEMENT(ALK__SCHEDULE_HISTORY, "schedule_history", "ii",   alk__row_schedule_event, ALK__READ)
-ALK__STATEMENT(ALK__SCHEDULE_REPAIR, "schedule_repair", "t",      alk__row_schedule_name, ALK__WRITE)
+ALK__STATEMENT(ALK__SCHEDULE_REPAIR, "schedule_repair", "ti",     alk__row_schedule_name, ALK__WRITE)
 ALK__STATEMENT(ALK__TICK_DUE,        "tick_due",        "ii",     alk__row_schedule, ALK__WRITE | ALK__BY_ID)
 ALK__STATEMENT(ALK__TICK_FIRED,      "tick_fired",      "IT",     alk__row_fire,   ALK__BY_ID)
 ALK__STATEMENT(ALK__TICK_UNFINISHED, "tick_unfinished", "I",      alk__row_unfinished, ALK__WRITE | ALK__BY_ID)

@@ -431,6 +431,49 @@ static void a_time_that_never_comes_is_found(struct scene *scene) {
     ticker_end(&ticker);
 }
 
+/* schedules.md, part 8: a row of a newer version is not touched, whatever its next_fire_at says. */
+static void a_newer_versions_row_is_left_alone(struct scene *scene) {
+    struct ticker ticker;
+    size_t count = 9;
+
+    put(scene, "newer", "@every 10s");
+    sql(scene, "UPDATE alk_schedule SET next_fire_at = NULL, spec_version = 2");
+    ticker_start(scene, &ticker);
+    ok(scene, alk__tick_repair(scene->conn, &ticker.reporter, &count, &scene->error));
+    assert_int_equal(count, 0);
+    assert_int_equal(schedule_number(scene, "newer", "quarantined_total"), 0);
+    ticker_end(&ticker);
+}
+
+/* S138, S145: counters at their ends, and a last fire at the end of time, keep no row from being
+ * put aside. */
+static void counters_at_their_ends_stop_nothing(struct scene *scene) {
+    bool is_sqlite = scene->engine == ALK_ENGINE_SQLITE;
+    struct ticker ticker;
+    size_t count = 9;
+
+    put(scene, "bad", "@every 10s");
+    put(scene, "good", "@every 10s");
+    make_due(scene, "bad", 0);
+    make_due(scene, "good", 0);
+    make_bad(scene, "bad");
+    sql(scene,
+        "UPDATE alk_schedule SET quarantine_count = %s, quarantined_total = 9223372036854775807,"
+        " last_fire_at = %s WHERE name = 'bad'",
+        is_sqlite ? "9223372036854775807" : "2147483647",
+        is_sqlite ? "9223372036854775807" : "'294276-12-31T23:59:59.9Z'");
+    ticker_start(scene, &ticker);
+    ok(scene, ticker_tick(scene, &ticker));
+    assert_int_equal(ticker.result.quarantined, 1);
+    assert_int_equal(job_count(scene, "good"), 1);
+    assert_int_equal(schedule_state(scene, "bad"), ALK_SCHEDULE_QUARANTINED);
+    sql(scene, "UPDATE alk_schedule SET next_fire_at = NULL, quarantine_from = NULL"
+               " WHERE name = 'bad'");
+    ok(scene, alk__tick_repair(scene->conn, &ticker.reporter, &count, &scene->error));
+    assert_int_equal(count, 1);
+    ticker_end(&ticker);
+}
+
 /* S145: times far in the past, before there was a clock, are nothing but due. */
 static void a_time_before_all_times_is_due(struct scene *scene) {
     struct ticker ticker;
@@ -492,6 +535,8 @@ static const struct scene_test tests[] = {
     BOTH(an_error_of_the_server_is_no_schedules_fault),
     SQLITE(no_memory_puts_nothing_aside),
     BOTH(a_time_that_never_comes_is_found),
+    BOTH(a_newer_versions_row_is_left_alone),
+    BOTH(counters_at_their_ends_stop_nothing),
     BOTH(a_time_before_all_times_is_due),
     BOTH(a_row_that_cannot_be_put_aside_fails_the_tick),
 };
