@@ -134,7 +134,7 @@ static void fill_fires(const struct alk__row_schedule *row, const int64_t *fire_
         int64_t next_s = i + 1 < plan->fire_count ? fire_s[i + 1] : after_s;
         int64_t late_us = alk__jitter_us(row->id, fire_s[i], jitter_us, next_s);
         plan->fires[i] = (struct alk__fire){.at_us = us_of(fire_s[i]),
-                                            .run_at_us = us_of(fire_s[i]) + late_us,
+                                            .run_at_us = alk__add_us(us_of(fire_s[i]), late_us),
                                             .previous_us = previous_us,
                                             .is_catchup = i + late_count < plan->fire_count};
         previous_us = plan->fires[i].at_us;

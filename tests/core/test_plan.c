@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "core/plan.h"
 #include "support/test.h"
+#include "when/catchup.h"
 
 #define NOW_US (SCENE_START_US + 123456) /* 2026-01-01T00:00:00.123456Z */
 
@@ -54,6 +55,24 @@ static void plan(struct scene *scene, struct planning *planning,
 static void done(struct planning *planning) {
     alk__specs_free(planning->specs);
     alk__arena_free(&planning->arena);
+}
+
+/* S109: a jitter that is absurd moves a run to the end of time, not to before it. */
+static void an_absurd_jitter_does_not_wrap(struct scene *scene) {
+    struct planning planning = {0};
+    struct alk__row_schedule row = good_row();
+
+    row.jitter = INT64_MAX;
+    row.not_after = SCENE_START_US + ALK__SECOND;  /* no next boundary bounds it */
+    for (row.id = 1; row.id <= 100000; row.id++) { /* one whose jitter is near the end */
+        if (alk__jitter_us(row.id, SCENE_START_US / ALK__SECOND, INT64_MAX, ALK_NO_TIME) >
+            INT64_MAX - SCENE_START_US)
+            break;
+    }
+    plan(scene, &planning, &row);
+    assert_int_equal(planning.plan.fire_count, 1);
+    assert_true(planning.plan.fires[0].run_at_us >= planning.plan.fires[0].at_us);
+    done(&planning);
 }
 
 /* S128: on time there is one fire, at the boundary, and the next is one period on. */
@@ -244,11 +263,17 @@ static void used_up_it_is_done(struct scene *scene) {
 }
 
 static const struct scene_test tests[] = {
-    ALONE(on_time_there_is_one_fire),         ALONE(what_fires_lies_on_the_grid),
-    ALONE(fires_know_their_previous_ones),    ALONE(what_has_fired_is_not_planned_again),
-    ALONE(no_further_boundary_means_done),    ALONE(out_of_quarantine_nothing_fires),
-    ALONE(a_bad_row_has_a_reason_and_a_name), ALONE(a_stored_h_stays_what_it_was),
-    ALONE(a_policy_that_is_none_is_bad),      ALONE(used_up_it_is_done),
+    ALONE(an_absurd_jitter_does_not_wrap),
+    ALONE(on_time_there_is_one_fire),
+    ALONE(what_fires_lies_on_the_grid),
+    ALONE(fires_know_their_previous_ones),
+    ALONE(what_has_fired_is_not_planned_again),
+    ALONE(no_further_boundary_means_done),
+    ALONE(out_of_quarantine_nothing_fires),
+    ALONE(a_bad_row_has_a_reason_and_a_name),
+    ALONE(a_stored_h_stays_what_it_was),
+    ALONE(a_policy_that_is_none_is_bad),
+    ALONE(used_up_it_is_done),
 };
 
 int main(int argc, char **argv) {
