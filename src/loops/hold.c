@@ -8,6 +8,7 @@
 
 /* how often a lease that another holds is looked at when no wake comes */
 #define HELD_LOOK_US ALK__SECOND
+#define CALL_LIMIT_MAX_US (10 * ALK__SECOND)
 
 struct holder {
     alk_store *store;
@@ -22,12 +23,17 @@ static int64_t min_us(int64_t left, int64_t right) {
     return left < right ? left : right;
 }
 
-/* What a call may take where the lease does not run out meanwhile: not for ever, if the server fell
- * silent. */
+/* What a call may take: a part of the lease, and not for ever, if the server fell silent. */
+static int64_t call_limit_us(int64_t ttl_us) {
+    return min_us(ttl_us / 5, CALL_LIMIT_MAX_US);
+}
+
+/* Where the lease does not run out meanwhile a call has a second at least. */
 static alk_status connect_patiently(struct holder *holder, int64_t ttl_us, alk_error *error) {
+    int64_t limit_us = call_limit_us(ttl_us);
     alk_status status = alk__conn_keep(holder->store, &holder->conn, error);
     if (status >= 0)
-        alk__conn_set_call_limit(holder->conn, ttl_us / 5 < ALK__SECOND ? ALK__SECOND : ttl_us / 5);
+        alk__conn_set_call_limit(holder->conn, limit_us < ALK__SECOND ? ALK__SECOND : limit_us);
     return status;
 }
 
@@ -75,7 +81,7 @@ static alk_status renew(struct holder *holder) {
     alk_status status = alk__conn_keep(holder->store, &holder->conn, NULL);
     if (status < 0)
         return status;
-    alk__conn_set_call_limit(holder->conn, holder->lease.ttl_us / 5);
+    alk__conn_set_call_limit(holder->conn, call_limit_us(holder->lease.ttl_us));
     int64_t before_us = alk__monotonic_us();
     status = alk_lease_renew(holder->conn, &holder->lease, NULL);
     if (status == ALK_OK)

@@ -1,4 +1,5 @@
 /* tests/loops/test_hold.c: a lease that is kept alive while something runs under it. */
+#include "store/store.h"
 #include "support/fault.h"
 #include "support/test.h"
 
@@ -266,6 +267,30 @@ static void renewals_do_not_wait_for_the_pool(struct scene *scene) {
     alk_close(held.store);
 }
 
+static alk_status note_limit(alk_conn *conn, const char *name, enum alk__fault_moment moment,
+                             void *context, alk_error *error) {
+    int64_t *limit_us = context;
+
+    (void)error;
+    if (moment == ALK__BEFORE && strncmp(name, "lease_", 6) == 0 && conn->call_limit_us > *limit_us)
+        *limit_us = conn->call_limit_us;
+    return ALK_OK;
+}
+
+/* A call against a silent server ends in seconds, however long the lease lasts. */
+static void no_call_waits_for_hours(struct scene *scene) {
+    struct held held;
+    int64_t limit_us = 0;
+
+    held_init(&held, scene);
+    held.ttl_us = ALK__DAY;
+    held.may_end = true;
+    alk__store_set_fault(scene->store, note_limit, &limit_us);
+    ok(scene, hold(&held));
+    alk__store_set_fault(scene->store, NULL, NULL);
+    assert_in_range(limit_us, ALK__SECOND, 10 * ALK__SECOND);
+}
+
 static void wrong_names_and_spans_are_refused(struct scene *scene) {
     struct held held;
 
@@ -292,6 +317,7 @@ static const struct scene_test tests[] = {
     BOTH(a_held_lease_is_taken_when_it_is_given_back),
     BOTH(a_stop_ends_the_waiting),
     BOTH(renewals_do_not_wait_for_the_pool),
+    BOTH(no_call_waits_for_hours),
     BOTH(wrong_names_and_spans_are_refused),
 };
 
