@@ -59,7 +59,8 @@ static bool forget(const struct alk__when *when, const struct alk__row_schedule 
 }
 
 /* A quarantined row is tested again soon. One that was done under the wrong clock may live again;
- * what it fired then is on the ledger and does not fire anew. */
+ * what it fired then is on the ledger and does not fire anew. What is due already stays so: a last
+ * fire that lies ahead does not hide it. */
 static bool rearm(const struct alk__when *when, const struct alk__row_schedule *row,
                   struct change *change) {
     int64_t next_us;
@@ -74,7 +75,10 @@ static bool rearm(const struct alk__when *when, const struct alk__row_schedule *
     if ((is_done ? row->done_at <= row->now || is_used_up(row) : row->next_fire_at == ALK__NULL) ||
         !alk__plan_next(when, row->anchor_at, row->not_before, row->not_after, row->now, &next_us))
         return false;
-    change->next_us = next_us;
+    if (!is_done && row->next_fire_at <= row->now)
+        change->fired_until_us = alk__add_us(row->next_fire_at, -ALK__SECOND);
+    else
+        change->next_us = next_us;
     return is_done || row->next_fire_at > next_us || row->last_fire_at > row->now;
 }
 

@@ -66,6 +66,25 @@ static void a_clock_that_goes_back_silences_nothing(struct scene *scene) {
     leader_free(&leader);
 }
 
+/* S130, S137: what was due already when the step was met is not passed over: it fires as the policy
+ * says, though the wrong clock's last fire lies ahead. */
+static void a_step_back_passes_over_nothing_that_is_due(struct scene *scene) {
+    struct leader leader;
+
+    put(scene, "often", "@every 10m");
+    start(scene, &leader);
+    make_due(scene, "often", 20 * ALK__MINUTE);
+    int64_t now_us = scene_now(scene);
+    sql(scene, "UPDATE alk_schedule SET last_fire_at = %s", sql_time(scene, now_us + ALK__HOUR));
+    sql(scene, "UPDATE alk_lease SET high_water = %s", sql_time(scene, now_us + ALK__HOUR));
+    leader_age(&leader, LEADER_TTL_US / 3);
+    leader_settle(scene, &leader);
+    assert_int_equal(record_count(leader.record, "clock went back", NULL), 1);
+    assert_int_equal(job_count(scene, "often"), 1);
+    assert_int_equal(schedule_number(scene, "often", "missed_total"), 2);
+    leader_free(&leader);
+}
+
 /* S137: what became done, or was put into quarantine, under a clock that was a day ahead is not so
  * for a day; a step of two seconds is none. */
 static void a_step_back_revives_what_was_done_too_soon(struct scene *scene) {
@@ -327,10 +346,15 @@ static void next_fires_follow_new_zone_files(struct scene *scene) {
 }
 
 static const struct scene_test tests[] = {
-    BOTH(a_clock_that_goes_back_silences_nothing), BOTH(a_step_back_revives_what_was_done_too_soon),
-    BOTH(a_step_forward_follows_the_policy),       POSTGRES(a_held_row_is_armed_again_later),
-    BOTH(a_sweep_goes_over_all_schedules),         BOTH(what_was_missed_may_be_forgotten),
-    BOTH(nothing_fires_before_all_is_forgotten),   BOTH(it_is_forgotten_once),
+    BOTH(a_step_back_passes_over_nothing_that_is_due),
+    BOTH(a_clock_that_goes_back_silences_nothing),
+    BOTH(a_step_back_revives_what_was_done_too_soon),
+    BOTH(a_step_forward_follows_the_policy),
+    POSTGRES(a_held_row_is_armed_again_later),
+    BOTH(a_sweep_goes_over_all_schedules),
+    BOTH(what_was_missed_may_be_forgotten),
+    BOTH(nothing_fires_before_all_is_forgotten),
+    BOTH(it_is_forgotten_once),
     BOTH(next_fires_follow_new_zone_files),
 };
 
