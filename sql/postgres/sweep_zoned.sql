@@ -1,4 +1,5 @@
--- sweep_zoned: schedules that were worked out with a zone file, by id, from the one after an id; not held.
+-- sweep_zoned: schedules that were worked out with a zone file, or by somebody who did not say with which, by id, from the one
+-- after an id; not held. Sixteen zeros are UTC, which has no file.
 -- parameters: after_id int, limit int, spec_version int
 -- columns: those of alk__row_schedule
 SELECT s.id, s.name, s.spec, s.spec_resolved, s.spec_resolved_from, s.zone, s.zone_fingerprint, s.queue, s.payload,
@@ -8,6 +9,6 @@ SELECT s.id, s.name, s.spec, s.spec_resolved, s.spec_resolved_from, s.zone, s.zo
        s.quarantined_at, s.quarantine_from, s.quarantine_count, s.last_error, s.fired_total, s.missed_total,
        s.skipped_total, s.quarantined_total, s.last_missed_at, pg_catalog.statement_timestamp() AS now
 FROM alk.schedule s
-WHERE s.id > $1 AND s.zone_fingerprint IS NOT NULL AND s.spec_version <= $3
+WHERE s.id > $1 AND (s.zone_fingerprint IS NULL OR s.zone_fingerprint <> '0000000000000000') AND s.spec_version <= $3
 ORDER BY s.id
 LIMIT $2

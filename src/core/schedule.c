@@ -76,8 +76,6 @@ static bool is_used_up(const struct alk__row_schedule *row) {
 
 /* The texts that go with the timing: H in numbers, the zone file's fingerprint. */
 static alk_status note_spec(struct draft *draft, const struct alk__when *when, alk_error *error) {
-    uint64_t fingerprint = alk__when_fingerprint(when);
-
     alk__buffer_clear(&draft->resolved);
     alk__when_resolve(when, &draft->resolved);
     if (draft->resolved.is_failed)
@@ -86,8 +84,8 @@ static alk_status note_spec(struct draft *draft, const struct alk__when *when, a
     if (draft->resolved.length > 0)
         draft->row.spec_resolved =
             (struct alk__text){draft->resolved.bytes, draft->resolved.length};
-    alk__fingerprint_text(fingerprint, draft->fingerprint);
-    draft->row.zone_fingerprint = alk__text_of(fingerprint != 0 ? draft->fingerprint : NULL);
+    alk__fingerprint_text(alk__when_fingerprint(when), draft->fingerprint);
+    draft->row.zone_fingerprint = alk__text_of(draft->fingerprint);
     return ALK_OK;
 }
 

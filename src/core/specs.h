@@ -28,7 +28,7 @@ void alk__specs_free(struct alk__specs *specs);
 alk_status alk__specs_get(struct alk__specs *specs, const struct alk__spec *spec,
                           const struct alk__when **ret_when, alk_error *error);
 
-/* A zone's fingerprint (alk__when_fingerprint) as tables have it. */
+/* A zone's fingerprint (alk__when_fingerprint) as tables have it; sixteen zeros are UTC. */
 #define ALK__FINGERPRINT_BYTES 17
 void alk__fingerprint_text(uint64_t fingerprint, char text[ALK__FINGERPRINT_BYTES]);
 

@@ -82,7 +82,9 @@ static bool rearm(const struct alk__when *when, const struct alk__row_schedule *
     return is_done || row->next_fire_at > next_us || row->last_fire_at > row->now;
 }
 
-/* What is due already fires as it is; only what lies ahead is worked out anew. */
+/* What is due already fires as it is; only what lies ahead is worked out anew. Where it is not
+ * known with which zone file that was done (a row by somebody's own SQL) it counts as done with
+ * this one. */
 static bool rezone(const struct alk__when *when, const struct alk__row_schedule *row,
                    struct change *change, char *fingerprint) {
     uint64_t current = alk__when_fingerprint(when);
@@ -92,7 +94,7 @@ static bool rezone(const struct alk__when *when, const struct alk__row_schedule 
     if (row->done_at != ALK__NULL || row->quarantined_at != ALK__NULL ||
         alk__text_equal(change->fingerprint, row->zone_fingerprint))
         return false;
-    if (row->next_fire_at > row->now)
+    if (row->zone_fingerprint.bytes != NULL && row->next_fire_at > row->now)
         (void)alk__plan_next(when, row->anchor_at, row->not_before, row->not_after,
                              later(row->last_fire_at, row->now), &change->next_us);
     return true;

@@ -49,7 +49,8 @@ struct alk__row_schedule {
     struct alk__text spec_resolved;
     struct alk__text spec_resolved_from;
     struct alk__text zone;
-    struct alk__text zone_fingerprint; /* of the zone file that next_fire_at was worked out with */
+    struct alk__text zone_fingerprint; /* of the zone file that next_fire_at was worked out with;
+                                          null: not known */
     struct alk__text queue;
     struct alk__text payload;
     int64_t priority;

@@ -309,7 +309,7 @@ static void next_fires_follow_new_zone_files(struct scene *scene) {
     put(scene, "utc", "0 12 * * *");
     assert_int_equal(next_of(scene, "noon") % ALK__DAY, 3 * ALK__HOUR);
     assert_int_equal(sql_number(scene, "SELECT count(*) FROM alk_schedule"
-                                       " WHERE zone_fingerprint IS NOT NULL"),
+                                       " WHERE zone_fingerprint <> '0000000000000000'"),
                      1);
     start(scene, &leader);
     assert_int_equal(record_count(leader.record, "schedules follow new zone files", NULL), 0);
@@ -345,6 +345,39 @@ static void next_fires_follow_new_zone_files(struct scene *scene) {
     leader_free(&leader);
 }
 
+/* schedules.md, part 3: a schedule that somebody's own SQL wrote, without a fingerprint, gets one,
+ * its next fire left as it is; then it follows the zone's file as others do. */
+static void a_row_without_a_fingerprint_gets_one(struct scene *scene) {
+    struct leader leader;
+
+    copy_zone("Asia/Tokyo", scene->folder);
+    setenv("TZDIR", scene->folder, 1);
+    put(scene, "column", "0 12 * * *");
+    put(scene, "prefix", "0 12 * * *");
+    put(scene, "utc", "0 12 * * *");
+    sql(scene, "UPDATE alk_schedule SET zone_fingerprint = NULL");
+    sql(scene, "UPDATE alk_schedule SET zone = 'Place' WHERE name = 'column'");
+    sql(scene, "UPDATE alk_schedule SET spec = 'CRON_TZ=Place 0 12 * * *' WHERE name = 'prefix'");
+    start(scene, &leader);
+    assert_int_equal(sql_number(scene, "SELECT count(*) FROM alk_schedule"
+                                       " WHERE zone_fingerprint IS NULL"),
+                     0);
+    assert_int_equal(sql_number(scene, "SELECT count(*) FROM alk_schedule"
+                                       " WHERE zone_fingerprint = '0000000000000000'"),
+                     1);
+    assert_int_equal(next_of(scene, "column") % ALK__DAY, 12 * ALK__HOUR);
+
+    copy_zone("Asia/Kolkata", scene->folder);
+    alk_scheduler_refresh_zones();
+    leader_age(&leader, LEADER_TTL_US / 3);
+    leader_settle(scene, &leader);
+    assert_int_equal(next_of(scene, "column") % ALK__DAY, 6 * ALK__HOUR + 30 * ALK__MINUTE);
+    assert_int_equal(next_of(scene, "prefix") % ALK__DAY, 6 * ALK__HOUR + 30 * ALK__MINUTE);
+    assert_int_equal(next_of(scene, "utc") % ALK__DAY, 12 * ALK__HOUR);
+    unsetenv("TZDIR");
+    leader_free(&leader);
+}
+
 static const struct scene_test tests[] = {
     BOTH(a_step_back_passes_over_nothing_that_is_due),
     BOTH(a_clock_that_goes_back_silences_nothing),
@@ -356,6 +389,7 @@ static const struct scene_test tests[] = {
     BOTH(nothing_fires_before_all_is_forgotten),
     BOTH(it_is_forgotten_once),
     BOTH(next_fires_follow_new_zone_files),
+    BOTH(a_row_without_a_fingerprint_gets_one),
 };
 
 int main(int argc, char **argv) {

@@ -191,7 +191,8 @@ CREATE TABLE alk.schedule (
 ) WITH (fillfactor = 70);
 CREATE INDEX schedule_due ON alk.schedule (next_fire_at, id) WHERE paused_at IS NULL AND done_at IS NULL;
 CREATE INDEX schedule_pause ON alk.schedule (pause_until, id) WHERE paused_at IS NOT NULL AND done_at IS NULL;
-CREATE INDEX schedule_zoned ON alk.schedule (id) WHERE zone_fingerprint IS NOT NULL;
+CREATE INDEX schedule_zoned ON alk.schedule (id)
+    WHERE zone_fingerprint IS NULL OR zone_fingerprint <> '0000000000000000';
 CREATE INDEX schedule_owned ON alk.schedule (owner_set) WHERE owner_set IS NOT NULL;
 CREATE INDEX schedule_done ON alk.schedule (done_at) WHERE done_at IS NOT NULL;
 
