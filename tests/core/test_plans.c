@@ -16,6 +16,8 @@ static const enum alk__statement hot[] = {
     ALK__JOB_SETTLE_DONE,  ALK__JOB_SETTLE_BACK, ALK__JOB_SETTLE_DEAD, ALK__JOB_ATTEMPTS,
     ALK__JOB_WHY,          ALK__JOB_EXTEND,      ALK__JOB_GET,         ALK__JOB_SETTLE_DONE_FREE,
     ALK__MAINTAIN_EXPIRED, ALK__MAINTAIN_LAPSED, ALK__TICK_UNFINISHED, ALK__TICK_SUPERSEDE,
+    ALK__TICK_DUE,         ALK__TICK_RESUMABLE,  ALK__TICK_FIRED,      ALK__SCHEDULE_SOONEST,
+    ALK__SCHEDULE_REPAIR,  ALK__SWEEP_ZONED,
 };
 
 /* Ready and delayed jobs in three lanes, some with a claim, a key or an expiry. */
@@ -62,10 +64,11 @@ static void expect_no_scan(struct scene *scene, const char *const *texts,
         "CREATE OR REPLACE FUNCTION pg_temp.scans() RETURNS bigint LANGUAGE plpgsql AS $f$"
         " DECLARE plan json; BEGIN EXECUTE $q$%s$q$ INTO plan;"
         " RETURN (SELECT count(*) FROM regexp_matches(plan::text,"
-        " '\"Node Type\": \"Seq Scan\",[^{}]*\"Relation Name\": \"job\"', 'g')); END $f$",
+        " '\"Node Type\": \"Seq Scan\",[^{}]*\"Relation Name\": "
+        "\"(job|schedule|schedule_event)\"', 'g')); END $f$",
         execute.bytes);
     if (sql_number(scene, "SELECT pg_temp.scans()") != 0)
-        fail_msg("%s scans the table job: %s", def->name, plan);
+        fail_msg("%s scans a table: %s", def->name, plan);
     sql(scene, "DEALLOCATE hot");
     free(plan);
     alk__buffer_release(&prepare);
@@ -86,8 +89,8 @@ static void expect_no_scans(struct scene *scene) {
     alk__arena_free(&arena);
 }
 
-/* DESIGN 2: no hot statement ever has a sequential scan on job: on an empty, a small analyzed and a
- * large table. */
+/* DESIGN 2: no hot statement ever has a sequential scan on job, nor one of the scheduler's on
+ * schedule: on an empty, a small analyzed and a large table. */
 static void no_hot_statement_scans_the_table(struct scene *scene) {
     sql(scene, "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off;"
                "SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_bitmapscan = off;"
@@ -143,6 +146,23 @@ static void fill_delayed(struct scene *scene) {
 }
 
 #if ALK_WITH_SQLITE
+static void bind(struct scene *scene, sqlite3_stmt *prepared, enum alk__statement statement,
+                 int64_t limit) {
+    const char *types = alk__statements[statement].parameters;
+    int now = (int)strlen(types) + 1; /* :now comes behind the others */
+
+    for (int i = 0; types[i] != '\0'; i++) {
+        if (types[i] == 's')
+            sqlite3_bind_text(prepared, i + 1, "mail", -1, SQLITE_STATIC);
+        else
+            sqlite3_bind_int64(prepared, i + 1, limit);
+    }
+    if (statement == ALK__SCHEDULE_REPAIR)
+        sqlite3_bind_int64(prepared, 1, INT64_MAX);
+    if (sqlite3_bind_parameter_count(prepared) == now)
+        sqlite3_bind_int64(prepared, now, scene_now(scene));
+}
+
 /* The instructions that a statement takes; what it does is undone. */
 static int64_t sqlite_work(struct scene *scene, enum alk__statement statement, int64_t limit) {
     struct alk__arena arena = {0};
@@ -154,15 +174,7 @@ static int64_t sqlite_work(struct scene *scene, enum alk__statement statement, i
     assert_non_null(texts);
     sql(scene, "BEGIN");
     assert_int_equal(sqlite3_prepare_v2(handle, texts[statement], -1, &prepared, NULL), SQLITE_OK);
-    sqlite3_bind_text(prepared, 1, "mail", -1, SQLITE_STATIC);
-    if (statement == ALK__JOB_CLAIM) {
-        sqlite3_bind_int64(prepared, 2, limit);
-        sqlite3_bind_text(prepared, 3, "w", -1, SQLITE_STATIC);
-        sqlite3_bind_int64(prepared, 4, ALK__SECOND);
-        sqlite3_bind_int64(prepared, 5, scene_now(scene));
-    } else {
-        sqlite3_bind_int64(prepared, 2, scene_now(scene));
-    }
+    bind(scene, prepared, statement, limit);
     int code;
     while ((code = sqlite3_step(prepared)) == SQLITE_ROW)
         continue;
@@ -182,6 +194,27 @@ static void delayed_jobs_cost_a_claim_nothing_on_sqlite(struct scene *scene) {
     assert_in_range(sqlite_work(scene, ALK__JOB_CLAIM, 100), 1, 2000);
     put_jobs(scene, "mail", 150);
     assert_in_range(sqlite_work(scene, ALK__JOB_CLAIM, 100), 1000, 100000);
+}
+#endif
+
+#if ALK_WITH_SQLITE
+/* S134: what the scheduler asks each time, and each minute, costs nothing where 20,000 schedules
+ * are not due. */
+static void idle_schedules_cost_the_scheduler_nothing(struct scene *scene) {
+    static const enum alk__statement asked[] = {ALK__TICK_DUE, ALK__TICK_RESUMABLE,
+                                                ALK__SCHEDULE_SOONEST, ALK__SCHEDULE_REPAIR,
+                                                ALK__SWEEP_ZONED};
+
+    sql(scene,
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
+        " INSERT INTO alk_schedule (name, spec, queue, payload, anchor_at, created_at, "
+        "next_fire_at,"
+        " zone_fingerprint) SELECT 's' || i, '@every 1h', 'work', '1', %lld, %lld, %lld + i,"
+        " '0000000000000000' FROM n",
+        (long long)scene_now(scene), (long long)scene_now(scene),
+        (long long)(scene_now(scene) + ALK__HOUR));
+    for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++)
+        assert_in_range(sqlite_work(scene, asked[i], 500), 1, 500);
 }
 #endif
 
@@ -228,6 +261,7 @@ static const struct scene_test tests[] = {
     POSTGRES(a_claim_touches_no_index),
 #if ALK_WITH_SQLITE
     SQLITE(delayed_jobs_cost_a_claim_nothing_on_sqlite),
+    SQLITE(idle_schedules_cost_the_scheduler_nothing),
 #endif
     POSTGRES(delayed_jobs_cost_a_claim_nothing_on_postgres),
 };
