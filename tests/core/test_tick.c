@@ -504,9 +504,10 @@ static void with_nothing_due_a_tick_looks_into_an_index(struct scene *scene) {
     faults_install(&faults, scene->store);
     ok(scene, ticker_tick(scene, &ticker));
     assert_int_equal(ticker.result.seen, 0);
-    assert_int_equal(faults_count(&faults, NULL), 3);
+    assert_int_equal(faults_count(&faults, NULL), 4);
     assert_int_equal(faults_count(&faults, "begin"), 1);
     assert_int_equal(faults_count(&faults, "tick_due"), 1);
+    assert_int_equal(faults_count(&faults, "tick_resumable"), 1);
     assert_int_equal(faults_count(&faults, "rollback"), 1);
     faults_remove(&faults);
 
