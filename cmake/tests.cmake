@@ -53,3 +53,17 @@ foreach(source IN LISTS test_sources)
     endif()
     set_tests_properties(${room}/${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout})
 endforeach()
+
+# tests/fuzz/corpus/NAME holds inputs for tests/fuzz/fuzz_NAME.c; the test fuzz/NAME gives it each of them.
+file(GLOB corpora CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/*)
+foreach(corpus IN LISTS corpora)
+    cmake_path(GET corpus FILENAME name)
+    set(target test-fuzz-${name})
+    add_executable(${target} ${CMAKE_SOURCE_DIR}/tests/fuzz/replay.c ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz_${name}.c)
+    set_target_properties(${target} PROPERTIES
+        OUTPUT_NAME test_${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/fuzz)
+    target_compile_definitions(${target} PRIVATE ALK_FUZZ_CORPUS="${corpus}")
+    target_link_libraries(${target} PRIVATE test-inside)
+    add_test(NAME fuzz/${name} COMMAND ${target})
+    set_tests_properties(fuzz/${name} PROPERTIES LABELS fuzz TIMEOUT 180)
+endforeach()

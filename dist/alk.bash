@@ -8,6 +8,9 @@ _alk_options() {
     "schedule put") echo "--queue --payload --priority --max-attempts --expires" ;;
     "schedule set") echo "--spec --queue --payload --priority --max-attempts --expires" ;;
     "schedule list" | "schedule history") echo "--limit" ;;
+    "schedule import") echo "--system --zone" ;;
+    "next") echo "--zone --after -n --anchor --name --gap --fold --not-before --not-after" ;;
+    "explain") echo "--zone --name" ;;
     "run") echo "--config --once --check --log-level --log-format" ;;
     "lease run") echo "--ttl" ;;
     esac
@@ -16,9 +19,9 @@ _alk_options() {
 
 _alk_words() {
     case $1 in
-    "") echo "init enqueue work job schedule run lease health version help" ;;
+    "") echo "init enqueue work job schedule next explain run lease health version help" ;;
     "job") echo "list show" ;;
-    "schedule") echo "put set list show history pause resume remove fire" ;;
+    "schedule") echo "put set list show history pause resume remove fire import" ;;
     "lease") echo "list break run" ;;
     "help") _alk_words "" ;;
     *) _alk_options "$1" ;;
@@ -37,6 +40,8 @@ _alk() {
     fi
     case $before in
     --state) COMPREPLY=($(compgen -W "ready delayed chained running done dead cancelled" -- "$word")) ;;
+    --gap) COMPREPLY=($(compgen -W "shift skip" -- "$word")) ;;
+    --fold) COMPREPLY=($(compgen -W "auto first last both" -- "$word")) ;;
     --log-level) COMPREPLY=($(compgen -W "debug info warning error" -- "$word")) ;;
     --log-format) COMPREPLY=($(compgen -W "logfmt json" -- "$word")) ;;
     --config | --many) COMPREPLY=($(compgen -f -- "$word")) ;;

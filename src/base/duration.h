@@ -39,4 +39,9 @@ const char *alk__moment_read(struct alk__text text, struct alk__moment *ret_mome
 #define ALK__TIME_BYTES 40
 void alk__time_format(int64_t us, char *text, size_t size);
 
+/* The same moment, in whole seconds, where clocks are offset_s ahead of UTC:
+ * "2027-03-14T03:00:00-04:00". RFC 3339 has whole minutes of offset only: seconds of one (Liberia
+ * until 1972) are cut off, and the local time with them. size >= ALK__TIME_BYTES. */
+void alk__time_format_local(int64_t us, int offset_s, char *text, size_t size);
+
 #endif

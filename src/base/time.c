@@ -151,18 +151,39 @@ alk_status alk__time_parse(struct alk__text text, int64_t *ret_us, alk_error *er
                      alk__excerpt_of(text).text, at + 1, wrong);
 }
 
-void alk__time_format(int64_t us, char *text, size_t size) {
-    int64_t fraction = us % ALK__SECOND;
-    int64_t seconds = us / ALK__SECOND;
+/* Whole seconds before us, and the microseconds that are left of it. */
+static int64_t cut(int64_t us, int *ret_fraction) {
+    int fraction = (int)(us % ALK__SECOND);
 
-    if (fraction < 0) {
-        fraction += ALK__SECOND;
-        seconds--;
-    }
+    *ret_fraction = fraction < 0 ? fraction + (int)ALK__SECOND : fraction;
+    return us / ALK__SECOND - (fraction < 0);
+}
+
+/* The civil time at seconds and whatever stands behind it. */
+static void format(int64_t seconds, const char *end, char *text, size_t size) {
     struct alk__civil civil = alk__civil_of(seconds);
-    char digits[8] = "";
+
+    snprintf(text, size, "%04lld-%02d-%02dT%02d:%02d:%02d%s", (long long)civil.year, civil.month,
+             civil.day, civil.hour, civil.minute, civil.second, end);
+}
+
+void alk__time_format(int64_t us, char *text, size_t size) {
+    char end[16] = "Z";
+    int fraction;
+    int64_t seconds = cut(us, &fraction);
+
     if (fraction > 0)
-        snprintf(digits, sizeof(digits), ".%06d", (int)fraction);
-    snprintf(text, size, "%04lld-%02d-%02dT%02d:%02d:%02d%sZ", (long long)civil.year, civil.month,
-             civil.day, civil.hour, civil.minute, civil.second, digits);
+        snprintf(end, sizeof(end), ".%06dZ", fraction);
+    format(seconds, end, text, size);
+}
+
+void alk__time_format_local(int64_t us, int offset_s, char *text, size_t size) {
+    int minutes = offset_s / 60;
+    int ahead = minutes < 0 ? -minutes : minutes;
+    char end[16];
+    int ignored;
+
+    snprintf(end, sizeof(end), "%c%02d:%02d", minutes < 0 ? '-' : '+', ahead / 60 % 100,
+             ahead % 60);
+    format(cut(us, &ignored) + (int64_t)minutes * 60, end, text, size);
 }

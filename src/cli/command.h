@@ -23,21 +23,30 @@ struct alk__arguments {
     bool is_help;
 
     const char *config; /* texts: NULL = not given */
+    const char *fold;
+    const char *gap;
     const char *log_format;
     const char *log_level;
     const char *many;
+    const char *name;
     const char *payload;
     const char *queue;
     const char *spec;
     const char *state;
+    const char *zone;
     struct alk__words headers;
 
-    int64_t at_us; /* numbers: ALK__NOT_GIVEN */
+    int64_t after_us; /* numbers: ALK__NOT_GIVEN */
+    int64_t anchor_us;
+    int64_t at_us;
     int64_t concurrency;
+    int64_t count;
     int64_t delay_us;
     int64_t expires_us;
     int64_t limit;
     int64_t max_attempts;
+    int64_t not_after_us;
+    int64_t not_before_us;
     int64_t priority;
     int64_t timeout_us;
     int64_t ttl_us;
@@ -45,6 +54,7 @@ struct alk__arguments {
     bool is_check;
     bool is_drain;
     bool is_once;
+    bool is_system;
 };
 
 enum alk__option_kind {
@@ -57,7 +67,7 @@ enum alk__option_kind {
 };
 
 struct alk__option {
-    const char *name;     /* without its -- */
+    const char *name;     /* without its --, or its - where it is one letter */
     const char *argument; /* what the help calls its value, NULL for a flag */
     const char *help;
     enum alk__option_kind kind;
@@ -108,6 +118,9 @@ extern const struct alk__option alk__common_options[];
 alk_status alk__arguments_read(const struct alk__command *command, char *const *words, size_t count,
                                struct alk__arena *memory, struct alk__arguments *ret_arguments,
                                alk_error *error);
+
+/* "-" for a name of one letter, else "--". */
+const char *alk__option_dashes(const struct alk__option *option);
 
 /* value, or preset where it was not given. */
 int64_t alk__given(int64_t value, int64_t preset);

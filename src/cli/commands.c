@@ -23,6 +23,9 @@
     X(schedule_resume)                                                                             \
     X(schedule_remove)                                                                             \
     X(schedule_fire)                                                                               \
+    X(schedule_import)                                                                             \
+    X(next)                                                                                        \
+    X(explain)                                                                                     \
     X(run)                                                                                         \
     X(lease_list)                                                                                  \
     X(lease_break)                                                                                 \

@@ -1,7 +1,8 @@
 /* cli/options.c: the words behind a command become its arguments.
  *
- * --name VALUE and --name=VALUE, anywhere among the other words; -- ends them. A word of one dash
- * (-) or with a digit behind its dash (-5) is no option. */
+ * --name VALUE and --name=VALUE, anywhere among the other words; -- ends them. An option whose name
+ * is one letter has one dash (-n 3). A word of one dash (-) or with a digit behind its dash (-5) is
+ * no option. */
 #include <limits.h>
 #include <string.h>
 
@@ -23,6 +24,14 @@ const struct alk__option alk__common_options[] = {
     {.name = NULL},
 };
 /* clang-format on */
+
+static const char *dashes(const char *name) {
+    return name[1] == '\0' ? "-" : "--";
+}
+
+const char *alk__option_dashes(const struct alk__option *option) {
+    return dashes(option->name);
+}
 
 int64_t alk__given(int64_t value, int64_t preset) {
     return value == ALK__NOT_GIVEN ? preset : value;
@@ -48,9 +57,9 @@ static alk_status read_integer(const struct alk__option *option, const char *tex
 
     number = is_negative ? -number : number;
     if (!is_number || number < option->least || number > option->most)
-        return alk__fail(error, ALK_INVALID, "--%s is a number from %lld to %lld, not '%s'",
-                         option->name, (long long)option->least, (long long)option->most,
-                         alk__excerpt_of(alk__text_of(text)).text);
+        return alk__fail(error, ALK_INVALID, "%s%s is a number from %lld to %lld, not '%s'",
+                         dashes(option->name), option->name, (long long)option->least,
+                         (long long)option->most, alk__excerpt_of(alk__text_of(text)).text);
     *ret_number = number;
     return ALK_OK;
 }
@@ -140,8 +149,8 @@ static alk_status refuse_option(const struct alk__command *command, const char *
              (int)(name.length < sizeof(wanted) ? name.length : sizeof(wanted) - 1), name.bytes);
     guess = alk__guess(wanted, names, count);
     if (guess != NULL)
-        return alk__fail(error, ALK_INVALID, "unknown option '%s' (did you mean --%s?)",
-                         alk__excerpt_of(alk__text_of(word)).text, guess);
+        return alk__fail(error, ALK_INVALID, "unknown option '%s' (did you mean %s%s?)",
+                         alk__excerpt_of(alk__text_of(word)).text, dashes(guess), guess);
     return alk__fail(error, ALK_INVALID, "unknown option '%s' (alk help %s lists them)",
                      alk__excerpt_of(alk__text_of(word)).text, command->name);
 }
@@ -158,14 +167,14 @@ static alk_status read_option(struct reader *reader, alk_error *error) {
         option = find_in(alk__common_options, name);
     if (option == NULL && strcmp(word, "-h") == 0)
         option = find_in(alk__common_options, ALK__TEXT("help"));
-    else if (option == NULL || word[1] != '-')
+    else if (option == NULL || (start == word + 2) != (name.length > 1))
         return refuse_option(reader->command, word, name, error);
     if (option->kind == ALK__OPTION_FLAG && value != NULL)
         return alk__fail(error, ALK_INVALID, "--%s takes no value", option->name);
     if (option->kind != ALK__OPTION_FLAG && value == NULL) {
         if (reader->at == reader->count)
-            return alk__fail(error, ALK_INVALID, "--%s needs a value (%s)", option->name,
-                             option->argument);
+            return alk__fail(error, ALK_INVALID, "%s%s needs a value (%s)", dashes(option->name),
+                             option->name, option->argument);
         value = reader->words[reader->at++];
     }
     return set_value(reader, option, value, error);

@@ -182,6 +182,29 @@ static void what_is_written_is_read_back(void **state) {
     }
 }
 
+/* S110 */
+static void a_local_time_has_its_offset_in_whole_minutes(void **state) {
+    static const struct {
+        int64_t us;
+        int offset_s;
+        const char *text;
+    } cases[] = {
+        {0, 0, "1970-01-01T00:00:00+00:00"},
+        {0, -2670, "1969-12-31T23:16:00-00:44"}, /* Liberia: 44:30 behind */
+        {-1, 3600, "1970-01-01T00:59:59+01:00"},
+        {INT64_C(1805007600999999), -14400, "2027-03-14T03:00:00-04:00"},
+        {INT64_C(1805007600000000), 45900, "2027-03-14T19:45:00+12:45"},
+        {0, 59, "1970-01-01T00:00:00+00:00"},
+    };
+    char text[ALK__TIME_BYTES];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        alk__time_format_local(cases[i].us, cases[i].offset_s, text, sizeof(text));
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_time_with_an_offset_is_a_moment),
@@ -190,6 +213,7 @@ int main(void) {
         cmocka_unit_test(a_moment_is_read_as_written_with_or_without_an_offset),
         cmocka_unit_test(a_fraction_is_written_only_where_there_is_one),
         cmocka_unit_test(what_is_written_is_read_back),
+        cmocka_unit_test(a_local_time_has_its_offset_in_whole_minutes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
