@@ -34,7 +34,7 @@ static alk_status pause_one(const struct alk__arguments *arguments, alk_conn *co
 static alk_status resume_one(const struct alk__arguments *arguments, alk_conn *conn,
                              alk_error *error) {
     const char *name = arguments->operands.items[0];
-    alk_status st = alk_schedule_resume(conn, name, error);
+    alk_status st = alk_schedule_resume(conn, name, NULL, error);
 
     if (st == ALK_ABSENT)
         return alk__schedule_absent(name, error);
@@ -56,7 +56,7 @@ static alk_status fire_one(const struct alk__arguments *arguments, alk_conn *con
     const char *name = arguments->operands.items[0];
     struct alk__record record;
     int64_t id = 0;
-    alk_status st = alk_schedule_fire(conn, name, &id, error);
+    alk_status st = alk_schedule_fire(conn, name, NULL, &id, error);
 
     if (st == ALK_ABSENT)
         return alk__schedule_absent(name, error);

@@ -120,17 +120,17 @@ alk_status alk_lease_acquire(alk_conn *conn, const char *name, const char *owner
 
 /* What a renewal brought back: the new end, or the loss. */
 static alk_status renewed(const struct alk__rows *rows, alk_lease *lease, alk_error *error) {
-    struct alk__row_lease *row = NULL;
-    alk_status st = only_row(rows, lease->name, &row, error);
-
-    if (st >= 0 && row == NULL) {
-        st = alk__fail(error, ALK_LOST, "lease '%s' is no longer held by '%s' under fence %" PRId64,
-                       lease->name, lease->owner, lease->fence);
+    if (rows->count == 0) {
+        alk__fail(error, ALK_LOST, "lease '%s' is no longer held by '%s' under fence %" PRId64,
+                  lease->name, lease->owner, lease->fence);
         alk__error_set_subject(error, lease->name);
+        return ALK_LOST;
     }
-    if (st >= 0)
-        lease->expires_at_us = row->expires_at;
-    return st;
+    const struct alk__row_renewed *row = ALK__ROW(rows, alk__row_renewed, 0);
+    if (row->row.unreadable != NULL)
+        return alk__fail(error, ALK_UNREADABLE, "lease '%s': %s", lease->name, row->row.unreadable);
+    lease->expires_at_us = row->expires_at;
+    return ALK_OK;
 }
 
 alk_status alk_lease_renew(alk_conn *conn, alk_lease *lease, alk_error *error) {
@@ -145,7 +145,7 @@ alk_status alk_lease_renew(alk_conn *conn, alk_lease *lease, alk_error *error) {
 }
 
 alk_status alk__lease_renew_and_due(alk_conn *conn, alk_lease *lease, int64_t *ret_next_due_us,
-                                    int64_t *ret_now_us, alk_error *error) {
+                                    int64_t *ret_now_us, int64_t *ret_behind_us, alk_error *error) {
     const struct alk__value renew[] = {ALK__Z(lease->name), ALK__Z(lease->owner),
                                        ALK__I(lease->fence)};
     const struct alk__value soonest[] = {ALK__I(ALK__SPEC_VERSION)};
@@ -163,6 +163,8 @@ alk_status alk__lease_renew_and_due(alk_conn *conn, alk_lease *lease, int64_t *r
         const struct alk__row_due *due = ALK__ROW(&due_rows, alk__row_due, 0);
         *ret_next_due_us = due->next_due;
         *ret_now_us = due->now;
+        const struct alk__row_renewed *row = ALK__ROW(&lease_rows, alk__row_renewed, 0);
+        *ret_behind_us = row->high_water - row->now;
     }
     alk__rows_free(&lease_rows);
     alk__rows_free(&due_rows);

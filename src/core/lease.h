@@ -14,6 +14,6 @@
  * ret_now_us       the database's clock
  * Returns ALK_OK; ALK_LOST when the lease is no longer ours (nothing else is then written). */
 alk_status alk__lease_renew_and_due(alk_conn *conn, alk_lease *lease, int64_t *ret_next_due_us,
-                                    int64_t *ret_now_us, alk_error *error);
+                                    int64_t *ret_now_us, int64_t *ret_behind_us, alk_error *error);
 
 #endif

@@ -17,6 +17,7 @@
     1000000 /* where the look at the ledger starts, in this many parts of all schedules */
 #define BATCH_JOBS 1000
 #define BATCH_ROWS 2000
+#define BATCH_OLD 100 /* each with its history */
 
 /* look brings ids (or, with act_without_ids, just a row); act does something about them. */
 struct step {
@@ -37,6 +38,7 @@ static const struct step steps[] = {
     {"done",      ALK__JOB_DONE_OLD,     1, false, ALK__JOB_DONE_PURGE, false, false, BATCH_ROWS},
     {"dead",      ALK__JOB_DEAD_OLD,     1, false, ALK__JOB_DEAD_PURGE, false, false, BATCH_ROWS},
     {"ledger",    ALK__EVENT_OLD,        2, false, ALK__EVENT_PURGE,    false, false, BATCH_ROWS},
+    {"schedules", ALK__SCHEDULE_OLD,     1, false, ALK__SCHEDULE_PURGE, false, false, BATCH_OLD},
     {"lanes",     ALK__LANE_DOUBLES,     0, false, ALK__LANE_PURGE,     true,  true,  BATCH_ROWS},
     {"waiters",   ALK__WAITER_DEAD,      0, false, ALK__WAITER_PURGE,   true,  true,  BATCH_ROWS},
 };

@@ -27,13 +27,71 @@ struct alk__text alk__plan_spec(const struct alk__row_schedule *row) {
     return is_resolved ? row->spec_resolved : row->spec;
 }
 
+/* Whole seconds of a span, one that was begun counted; 0 = none. */
+static int64_t span_s(int64_t us) {
+    return us == ALK__NULL ? 0 : ceil_s(us);
+}
+
+static int64_t bound_s(int64_t us) {
+    return us == ALK__NULL ? ALK_NO_TIME : ceil_s(us);
+}
+
+_Static_assert((int)ALK_CATCHUP_LAST == (int)ALK__CATCHUP_LAST &&
+                   (int)ALK_CATCHUP_SKIP == (int)ALK__CATCHUP_SKIP &&
+                   (int)ALK_CATCHUP_ALL == (int)ALK__CATCHUP_ALL &&
+                   (int)ALK_DST_GAP_SKIP == (int)ALK__GAP_SKIP &&
+                   (int)ALK_DST_FOLD_FIRST == (int)ALK__FOLD_FIRST &&
+                   (int)ALK_DST_FOLD_LAST == (int)ALK__FOLD_LAST &&
+                   (int)ALK_DST_FOLD_BOTH == (int)ALK__FOLD_BOTH,
+               "the words outside are the words of when/");
+
+alk_status alk__plan_compile(struct alk__specs *specs, const struct alk__row_schedule *row,
+                             const struct alk__when **ret_when, struct alk__policy *ret_policy,
+                             alk_error *error) {
+    struct alk__policy policy;
+
+    alk_status status = alk__policy_read(row, &policy, error);
+    if (status < 0)
+        return status;
+    const struct alk__spec spec = {.name = row->name,
+                                   .text = alk__plan_spec(row),
+                                   .zone = row->zone,
+                                   .gap = (enum alk__gap)policy.gap,
+                                   .fold = (enum alk__fold)policy.fold};
+    status = alk__specs_get(specs, &spec, ret_when, error);
+    if (status < 0)
+        return alk__wrap(error, status, "spec");
+    if (ret_policy != NULL)
+        *ret_policy = policy;
+    return ALK_OK;
+}
+
+bool alk__plan_next(const struct alk__when *when, int64_t anchor_us, int64_t not_before_us,
+                    int64_t not_after_us, int64_t after_us, int64_t *ret_next_us) {
+    int64_t after_s = floor_s(after_us);
+    int64_t next_s;
+
+    if (not_before_us != ALK__NULL && ceil_s(not_before_us) > after_s)
+        after_s = ceil_s(not_before_us) - 1;
+    if (!alk__when_next(when, floor_s(anchor_us), after_s, &next_s) ||
+        (not_after_us != ALK__NULL && next_s >= ceil_s(not_after_us)))
+        return false;
+    *ret_next_us = us_of(next_s);
+    return true;
+}
+
 /* max 0 = nothing fires, all of it is missed. */
 static void decide(const struct alk__when *when, const struct alk__row_schedule *row,
-                   int64_t from_us, int64_t now_us, int max, int64_t *fire_s,
+                   alk_catchup catchup, int64_t from_us, int64_t now_us, int max, int64_t *fire_s,
                    struct alk__catchup_result *result) {
-    struct alk__catchup_options options = ALK__CATCHUP_OPTIONS_INIT;
+    const struct alk__catchup_options options = {.policy = (enum alk__catchup_policy)catchup,
+                                                 .max = max,
+                                                 .grace_s = span_s(row->grace),
+                                                 .window_s = span_s(row->catchup_window),
+                                                 .max_lateness_s = span_s(row->max_lateness),
+                                                 .not_before_s = bound_s(row->not_before),
+                                                 .not_after_s = bound_s(row->not_after)};
 
-    options.max = max;
     result->fire_s = fire_s;
     alk__catchup(when, floor_s(row->anchor_at), ceil_s(from_us),
                  row->last_fire_at == ALK__NULL ? ALK_NO_TIME : floor_s(row->last_fire_at),
@@ -53,33 +111,54 @@ void alk__plan_skip(const struct alk__when *when, const struct alk__row_schedule
     struct alk__catchup_result result;
     int64_t none = 0;
 
-    decide(when, row, from_us, now_us, 0, &none, &result);
+    decide(when, row, ALK_CATCHUP_SKIP, from_us, now_us, 0, &none, &result);
     plan->fires = NULL;
     plan->fire_count = 0;
     plan->bad = NULL;
     take_rest(&result, plan);
 }
 
+static int64_t fires_left(const struct alk__row_schedule *row) {
+    if (row->max_fires == ALK__NULL)
+        return INT64_MAX;
+    return row->max_fires > row->fired_total ? row->max_fires - row->fired_total : 0;
+}
+
+/* The fires are neighbours, and behind the last of them comes after_s (ALK_NO_TIME = nothing). */
+static void fill_fires(const struct alk__row_schedule *row, const int64_t *fire_s, int64_t after_s,
+                       size_t late_count, struct alk__plan *plan) {
+    int64_t jitter_us = row->jitter == ALK__NULL ? 0 : row->jitter;
+    int64_t previous_us = row->last_fire_at;
+
+    for (size_t i = 0; i < plan->fire_count; i++) {
+        int64_t next_s = i + 1 < plan->fire_count ? fire_s[i + 1] : after_s;
+        int64_t late_us = alk__jitter_us(row->id, fire_s[i], jitter_us, next_s);
+        plan->fires[i] = (struct alk__fire){.at_us = us_of(fire_s[i]),
+                                            .run_at_us = us_of(fire_s[i]) + late_us,
+                                            .previous_us = previous_us,
+                                            .is_catchup = i + late_count < plan->fire_count};
+        previous_us = plan->fires[i].at_us;
+    }
+}
+
 static alk_status plan_fires(const struct alk__when *when, struct alk__arena *arena,
-                             const struct alk__row_schedule *row, struct alk__plan *plan,
+                             const struct alk__policy *policy, struct alk__plan *plan,
                              alk_error *error) {
+    const struct alk__row_schedule *row = plan->row;
     struct alk__catchup_result result;
     int64_t fire_s[ALK__CATCHUP_MAX];
 
-    decide(when, row, row->next_fire_at, row->now, (int)row->catchup_max, fire_s, &result);
+    plan->overlap = policy->overlap;
+    if (plan->fires_left == 0)
+        return ALK_OK;
+    decide(when, row, policy->catchup, row->next_fire_at, row->now, (int)row->catchup_max, fire_s,
+           &result);
     take_rest(&result, plan);
     plan->fires = alk__arena_alloc(arena, result.fire_count * sizeof(*plan->fires));
     if (plan->fires == NULL)
         return alk__nomem(error);
     plan->fire_count = result.fire_count;
-    int64_t previous_us = row->last_fire_at;
-    for (size_t i = 0; i < result.fire_count; i++) {
-        plan->fires[i] =
-            (struct alk__fire){.at_us = us_of(fire_s[i]),
-                               .previous_us = previous_us,
-                               .is_catchup = i + result.late_count < result.fire_count};
-        previous_us = plan->fires[i].at_us;
-    }
+    fill_fires(row, fire_s, result.has_next ? result.next_s : ALK_NO_TIME, result.late_count, plan);
     return ALK_OK;
 }
 
@@ -115,22 +194,21 @@ alk_status alk__plan_row(struct alk__specs *specs, struct alk__arena *arena,
                              .name = name_of(arena, row),
                              .first_missed_us = ALK_NO_TIME,
                              .last_missed_us = ALK_NO_TIME,
-                             .next_us = ALK__NULL};
+                             .next_us = ALK__NULL,
+                             .fires_left = fires_left(row)};
     const struct alk__when *when = NULL;
+    struct alk__policy policy;
     alk_error reason = ALK_ERROR_INIT;
 
     alk_status status = plan.name == NULL ? alk__nomem(&reason) : check(row, &reason);
-    if (status == ALK_OK) {
-        status = alk__specs_get(specs, row->name, alk__plan_spec(row), row->zone, &when, &reason);
-        if (status < 0)
-            alk__wrap(&reason, status, "spec");
-    }
+    if (status == ALK_OK)
+        status = alk__plan_compile(specs, row, &when, &policy, &reason);
     if (status == ALK_OK && row->quarantined_at != ALK__NULL)
         alk__plan_skip(when, row,
                        row->quarantine_from == ALK__NULL ? row->now : row->quarantine_from,
                        row->now, &plan);
     else if (status == ALK_OK)
-        status = plan_fires(when, arena, row, &plan, &reason);
+        status = plan_fires(when, arena, &policy, &plan, &reason);
 
     if (status == ALK_INVALID) {
         plan.bad = alk__arena_text(arena, reason.message);

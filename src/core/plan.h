@@ -4,18 +4,24 @@
 #ifndef ALK_CORE_PLAN_H
 #define ALK_CORE_PLAN_H
 
+#include "core/policy.h"
 #include "core/specs.h"
-#include "store/rows.h"
 
 /* Rows written by a newer version of the library have a higher number; they are left alone. */
 #define ALK__SPEC_VERSION 1
 
-/* A boundary that fires. */
+/* A boundary that fires, unless the tick finds that it may not: because of overlap, or because
+ * max_fires was reached before it. */
 struct alk__fire {
     int64_t at_us;
+    int64_t run_at_us;   /* at_us and jitter (S109) */
     int64_t previous_us; /* the boundary that fired before it, ALK_NO_TIME = none */
-    int64_t job_id;      /* set by the tick; 0 = it had fired before */
     bool is_catchup;
+    /* Set by the tick: */
+    int64_t job_id;  /* 0 = it did not fire now */
+    bool has_fired;  /* before */
+    bool is_skipped; /* an earlier job is unfinished (S122) */
+    bool is_beyond;  /* there were max_fires before it (S121) */
 };
 
 struct alk__plan {
@@ -29,7 +35,20 @@ struct alk__plan {
     int64_t last_missed_us;
     bool missed_is_at_least; /* there may be more than were counted */
     int64_t next_us;         /* ALK__NULL: there is no boundary any more, the schedule is done */
+    int64_t fires_left;      /* until max_fires; INT64_MAX = no limit */
+    bool is_used_up;         /* set by the tick: they are none any more */
+    alk_overlap overlap;
 };
+
+/* Compiles what the row, which is to be readable, says about its boundaries. ALK_OK; ALK_INVALID;
+ * ALK_NOMEM. ret_policy may be NULL. */
+alk_status alk__plan_compile(struct alk__specs *specs, const struct alk__row_schedule *row,
+                             const struct alk__when **ret_when, struct alk__policy *ret_policy,
+                             alk_error *error);
+
+/* The first boundary later than after_us in not_before <= b < not_after (S121). false: none. */
+bool alk__plan_next(const struct alk__when *when, int64_t anchor_us, int64_t not_before_us,
+                    int64_t not_after_us, int64_t after_us, int64_t *ret_next_us);
 
 /* Plans for the time row->now. Texts and fires live in arena. ALK_OK, also for a bad row;
  * ALK_NOMEM, never the row's fault. */

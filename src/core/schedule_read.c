@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "core/plan.h"
 #include "store/run.h"
 
 #define LIMIT_MAX 10000
@@ -40,7 +41,16 @@ static alk_schedule_state state_of(const struct alk__row_schedule *row) {
     return row->quarantined_at != ALK__NULL ? ALK_SCHEDULE_QUARANTINED : ALK_SCHEDULE_ACTIVE;
 }
 
+static const char *resolved_of(const struct alk__row_schedule *row) {
+    struct alk__text text = alk__plan_spec(row);
+
+    return text.bytes != NULL && text.bytes == row->spec_resolved.bytes ? text.bytes : "";
+}
+
 static alk_schedule_row schedule_of(const struct alk__row_schedule *row) {
+    struct alk__policy policy = {0};
+
+    (void)alk__policy_read(row, &policy, NULL);
     return (alk_schedule_row){.id = number_of(row->id),
                               .name = text_of(row->name),
                               .spec = text_of(row->spec),
@@ -65,7 +75,42 @@ static alk_schedule_row schedule_of(const struct alk__row_schedule *row) {
                               .missed_total = number_of(row->missed_total),
                               .skipped_total = number_of(row->skipped_total),
                               .quarantined_total = number_of(row->quarantined_total),
-                              .unreadable = row->row.unreadable};
+                              .unreadable = row->row.unreadable,
+                              .dst_gap = policy.gap,
+                              .dst_fold = policy.fold,
+                              .catchup = policy.catchup,
+                              .catchup_window_us = row->catchup_window,
+                              .grace_us = row->grace,
+                              .max_lateness_us = row->max_lateness,
+                              .overlap = policy.overlap,
+                              .jitter_us = row->jitter,
+                              .not_before_us = row->not_before,
+                              .not_after_us = row->not_after,
+                              .max_fires = number_of(row->max_fires),
+                              .pause_until_us = row->pause_until,
+                              .done_at_us = row->done_at,
+                              .last_missed_at_us = row->last_missed_at,
+                              .owner_set = text_of(row->owner_set),
+                              .spec_resolved = resolved_of(row),
+                              .warning = ""};
+}
+
+/* What is surprising about its spec; a bad one is the quarantine's matter. */
+static alk_status warn(struct alk__specs *specs, struct alk__arena *arena,
+                       const struct alk__row_schedule *row, alk_schedule_row *schedule,
+                       alk_error *error) {
+    const struct alk__when *when;
+    alk_error reason = ALK_ERROR_INIT;
+
+    if (row->row.unreadable != NULL)
+        return ALK_OK;
+    alk_status status = alk__plan_compile(specs, row, &when, NULL, &reason);
+    if (status == ALK_NOMEM)
+        return alk__nomem(error);
+    if (status < 0)
+        return ALK_OK;
+    schedule->warning = alk__arena_text(arena, alk__when_warning(when));
+    return schedule->warning != NULL ? ALK_OK : alk__nomem(error);
 }
 
 /* The rows' memory with what is made of them in it; rows are empty afterwards. NULL: no memory,
@@ -87,17 +132,29 @@ static void forget(struct alk__rows *kept) {
     alk__free(kept);
 }
 
+static alk_status fill_list(struct alk__rows *rows, alk_schedule_list *list, alk_error *error) {
+    struct alk__specs *specs = NULL;
+
+    alk_status status = alk__specs_new(ALK__SPECS_MAX, &specs, error);
+    for (size_t i = 0; status >= 0 && i < rows->count; i++) {
+        const struct alk__row_schedule *row = ALK__ROW(rows, alk__row_schedule, i);
+        list->schedules[i] = schedule_of(row);
+        list->now_us = row->now;
+        status = warn(specs, &rows->arena, row, &list->schedules[i], error);
+    }
+    alk__specs_free(specs);
+    return status;
+}
+
 static alk_status make_list(struct alk__rows *rows, alk_schedule_list *ret_list, alk_error *error) {
     alk_schedule_row *schedules = alk__arena_alloc(&rows->arena, rows->count * sizeof(*schedules));
     alk_schedule_list list = {.count = rows->count, .schedules = schedules};
 
     if (schedules == NULL)
         return alk__nomem(error);
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct alk__row_schedule *row = ALK__ROW(rows, alk__row_schedule, i);
-        schedules[i] = schedule_of(row);
-        list.now_us = row->now;
-    }
+    alk_status status = fill_list(rows, &list, error);
+    if (status < 0)
+        return status;
     list.memory = keep(rows);
     if (list.memory == NULL)
         return alk__nomem(error);

@@ -2,6 +2,8 @@
  * one used last in front; the one at its end makes room. */
 #include "core/specs.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -65,17 +67,20 @@ void alk__specs_free(struct alk__specs *specs) {
     alk__free(specs);
 }
 
-/* What a compiled spec depends on. The name counts only for H: schedules of one spec share it. */
-static void make_key(struct alk__buffer *key, struct alk__text name, struct alk__text spec,
-                     struct alk__text zone) {
+/* The name counts only for H: schedules of one spec share it. */
+static void make_key(struct alk__buffer *key, const struct alk__spec *spec) {
+    const char options[] = {(char)('0' + (int)spec->gap), (char)('0' + (int)spec->fold)};
+    struct alk__text text = spec->text;
+
     alk__buffer_clear(key);
-    alk__buffer_add(key, spec.bytes, spec.length);
+    alk__buffer_add(key, options, sizeof(options));
+    alk__buffer_add(key, text.bytes, text.length);
     alk__buffer_add(key, "", 1);
-    alk__buffer_add(key, zone.bytes, zone.length);
+    alk__buffer_add(key, spec->zone.bytes, spec->zone.length);
     alk__buffer_add(key, "", 1);
-    if (spec.length > 0 &&
-        (memchr(spec.bytes, 'H', spec.length) || memchr(spec.bytes, 'h', spec.length)))
-        alk__buffer_add(key, name.bytes, name.length);
+    if (text.length > 0 &&
+        (memchr(text.bytes, 'H', text.length) || memchr(text.bytes, 'h', text.length)))
+        alk__buffer_add(key, spec->name.bytes, spec->name.length);
 }
 
 static size_t bucket_of(const struct alk__specs *specs) {
@@ -138,10 +143,9 @@ static alk_status add(struct alk__specs *specs, size_t bucket, struct alk__when 
     return ALK_OK;
 }
 
-alk_status alk__specs_get(struct alk__specs *specs, struct alk__text name, struct alk__text spec,
-                          struct alk__text zone, const struct alk__when **ret_when,
-                          alk_error *error) {
-    make_key(&specs->key, name, spec, zone);
+alk_status alk__specs_get(struct alk__specs *specs, const struct alk__spec *spec,
+                          const struct alk__when **ret_when, alk_error *error) {
+    make_key(&specs->key, spec);
     size_t bucket = bucket_of(specs);
     struct entry *entry = specs->key.is_failed ? NULL : find(specs, bucket);
     if (entry != NULL) {
@@ -151,10 +155,13 @@ alk_status alk__specs_get(struct alk__specs *specs, struct alk__text name, struc
         return ALK_OK;
     }
 
-    struct alk__when_options options = {
-        .name = name.bytes, .zone = zone.bytes, .zones = specs->zones};
+    struct alk__when_options options = {.name = spec->name.bytes,
+                                        .zone = spec->zone.bytes,
+                                        .zones = specs->zones,
+                                        .gap = spec->gap,
+                                        .fold = spec->fold};
     struct alk__when *when = NULL;
-    alk_status status = alk__when_parse(spec, &options, &when, error);
+    alk_status status = alk__when_parse(spec->text, &options, &when, error);
     if (status < 0)
         return status;
     status = specs->key.is_failed ? alk__nomem(error) : add(specs, bucket, when, error);
@@ -164,4 +171,15 @@ alk_status alk__specs_get(struct alk__specs *specs, struct alk__text name, struc
     }
     *ret_when = when;
     return ALK_OK;
+}
+
+void alk__specs_refresh(struct alk__specs *specs) {
+    if (alk__zones_refresh(specs->zones) == 0)
+        return;
+    while (specs->oldest != NULL)
+        drop_oldest(specs);
+}
+
+void alk__fingerprint_text(uint64_t fingerprint, char text[ALK__FINGERPRINT_BYTES]) {
+    snprintf(text, ALK__FINGERPRINT_BYTES, "%016" PRIx64, fingerprint);
 }

@@ -10,15 +10,29 @@
 
 struct alk__specs;
 
+/* What a schedule's boundaries depend on; texts have a NUL behind them. name counts only for H. */
+struct alk__spec {
+    struct alk__text name;
+    struct alk__text text;
+    struct alk__text zone;
+    enum alk__gap gap;
+    enum alk__fold fold;
+};
+
 /* Makes a cache of at most capacity specs, with the zone files they need. */
 alk_status alk__specs_new(size_t capacity, struct alk__specs **ret_specs, alk_error *error);
 void alk__specs_free(struct alk__specs *specs);
 
-/* Compiles a spec, or finds it. name and zone as in struct alk__when_options, each with a NUL
- * behind it; ret_when belongs to the cache and lives until the next call. ALK_OK; ALK_INVALID, the
- * spec's fault; ALK_NOMEM. */
-alk_status alk__specs_get(struct alk__specs *specs, struct alk__text name, struct alk__text spec,
-                          struct alk__text zone, const struct alk__when **ret_when,
-                          alk_error *error);
+/* Compiles a spec, or finds it; ret_when belongs to the cache and lives until the next call.
+ * ALK_OK; ALK_INVALID, the spec's fault; ALK_NOMEM. */
+alk_status alk__specs_get(struct alk__specs *specs, const struct alk__spec *spec,
+                          const struct alk__when **ret_when, alk_error *error);
+
+/* A zone's fingerprint (alk__when_fingerprint) as tables have it. */
+#define ALK__FINGERPRINT_BYTES 17
+void alk__fingerprint_text(uint64_t fingerprint, char text[ALK__FINGERPRINT_BYTES]);
+
+/* Looks at the zone files again: from now on specs are compiled with what they are now. */
+void alk__specs_refresh(struct alk__specs *specs);
 
 #endif

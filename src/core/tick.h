@@ -18,7 +18,8 @@ struct alk__tick_options {
 };
 
 struct alk__tick_result {
-    size_t seen; /* schedules: a full batch means that there may be more */
+    size_t seen;    /* schedules: a full batch means that there may be more */
+    size_t resumed; /* whose pause is over; they may be due now */
     size_t fired;
     size_t quarantined;
 };

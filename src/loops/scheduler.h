@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/event.h"
-#include "core/specs.h"
+#include "core/sweep.h"
 #include "loops/upkeep.h"
 #include <alkstore/schedule.h>
 
@@ -45,10 +45,40 @@ struct alk__scheduler {
     int64_t renewal_failures; /* in a row */
     int64_t held_ticks;       /* in a row that found everything due in somebody's hands */
 
+    struct alk__sweep sweep; /* the one that runs, where one of those wanted does */
+    bool is_sweeping;
+    bool wants[ALK__SWEEP_KINDS];
+    int64_t sweep_at_us; /* monotonic: not before it, when one is to be done again */
+    int64_t zones_at_us; /* monotonic: when zone files are looked at the next time */
+    int64_t zones_asked; /* how often alk_scheduler_refresh_zones had been called then */
+    int64_t started_us;  /* by the database's clock, what was due by then is to be forgotten */
+    int64_t stepped_us;  /* by the database's clock, when it was seen to have gone back */
+
     /* What a step says beside the wait. */
     bool is_idle;  /* nothing is due that could be fired now */
     bool may_wake; /* a wake-up ends the wait; not that of a back-off */
 };
+
+/* A clock that is further back than this has been set back (schedules.md, part 9). */
+#define ALK__CLOCK_STEP_US (2 * ALK__SECOND)
+
+/* Zone files are compared so often. */
+#define ALK__ZONES_PERIOD_US ALK__DAY
+
+/* How often alk_scheduler_refresh_zones was called. */
+int64_t alk__zones_asked(void);
+
+/* Does a batch of the sweep that is wanted most, if one is (scheduler_sweep.c). */
+alk_status alk__scheduler_sweep(struct alk__scheduler *scheduler, bool *ret_has_swept,
+                                alk_error *error);
+
+/* Wants what an election wants; what a clock that is behind_us back at now_us wants. */
+void alk__scheduler_sweep_elected(struct alk__scheduler *scheduler);
+void alk__scheduler_sweep_clock(struct alk__scheduler *scheduler, int64_t behind_us,
+                                int64_t now_us);
+
+/* Whether a batch can be done now. */
+bool alk__scheduler_may_sweep(const struct alk__scheduler *scheduler);
 
 /* Checks the options and takes them over; their texts must live as long as the scheduler. */
 alk_status alk__scheduler_init(struct alk__scheduler *scheduler, alk_store *store,

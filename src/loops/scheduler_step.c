@@ -85,7 +85,17 @@ static void become_leader(struct alk__scheduler *scheduler, int64_t asked_us) {
     scheduler->renewed_us = asked_us;
     scheduler->repaired_us = 0;
     scheduler->failures = 0;
+    alk__scheduler_sweep_elected(scheduler);
     report(scheduler, ALK_LEVEL_INFO, "leader elected", ++elections, NULL);
+}
+
+/* What was due before this scheduler started is to be forgotten: when that was, by the database. */
+static alk_status note_start(struct alk__scheduler *scheduler, alk_error *error) {
+    if (!scheduler->options.forget_missed || scheduler->started_us != 0)
+        return ALK_OK;
+    alk_status status = alk__db_now(scheduler->conn, &scheduler->started_us, error);
+    scheduler->wants[ALK__SWEEP_FORGET] = status >= 0;
+    return at(error, status, ALK_PHASE_CONNECT);
 }
 
 static alk_status bid(struct alk__scheduler *scheduler, int64_t *ret_wait_us, alk_error *error) {
@@ -93,8 +103,11 @@ static alk_status bid(struct alk__scheduler *scheduler, int64_t *ret_wait_us, al
     int64_t asked_us = alk__monotonic_us();
     alk_lease lease;
 
-    alk_status status = alk_lease_acquire(scheduler->conn, options->lease_name, scheduler->owner,
-                                          options->ttl_us, &lease, error);
+    alk_status status = note_start(scheduler, error);
+    if (status < 0)
+        return status;
+    status = alk_lease_acquire(scheduler->conn, options->lease_name, scheduler->owner,
+                               options->ttl_us, &lease, error);
     if (status < 0)
         return at(error, status, ALK_PHASE_RENEW);
     if (status == ALK_HELD)
@@ -135,13 +148,15 @@ static alk_status renew(struct alk__scheduler *scheduler, int64_t *ret_rest_us, 
     int64_t asked_us = alk__monotonic_us();
     int64_t due_us;
     int64_t now_us;
+    int64_t behind_us;
 
-    alk_status status =
-        alk__lease_renew_and_due(scheduler->conn, &scheduler->lease, &due_us, &now_us, error);
+    alk_status status = alk__lease_renew_and_due(scheduler->conn, &scheduler->lease, &due_us,
+                                                 &now_us, &behind_us, error);
     if (status < 0)
         return at(error, status, ALK_PHASE_RENEW);
     scheduler->renewed_us = asked_us;
     scheduler->renewal_failures = 0;
+    alk__scheduler_sweep_clock(scheduler, behind_us, now_us);
     *ret_rest_us = due_us == ALK_NO_TIME ? INT64_MAX : due_us - now_us;
     return ALK_OK;
 }
@@ -185,7 +200,7 @@ static alk_status tick(struct alk__scheduler *scheduler, int64_t *ret_wait_us, a
     if (status < 0)
         return status;
     scheduler->failures = 0;
-    if (result.seen > 0) {
+    if (result.seen + result.resumed > 0) {
         scheduler->held_ticks = 0;
         return ALK_OK;
     }
@@ -197,20 +212,26 @@ static alk_status tick(struct alk__scheduler *scheduler, int64_t *ret_wait_us, a
 
 static alk_status lead(struct alk__scheduler *scheduler, int64_t *ret_wait_us, alk_error *error) {
     int64_t rest_us = 0;
+    bool has_swept = false;
     alk_status status;
 
     if (renew_rest_us(scheduler) > 0 && scheduler->repaired_us != 0) {
         status = read_soonest(scheduler, &rest_us, error);
         if (status < 0)
             return status;
-        if (rest_us > 0)
+        if (rest_us > 0 && !alk__scheduler_may_sweep(scheduler))
             return idle(scheduler, rest_us, ret_wait_us);
     }
     status = renew(scheduler, &rest_us, error);
     if (status >= 0)
         status = repair(scheduler, &rest_us, error);
+    if (status >= 0)
+        status = alk__scheduler_sweep(scheduler, &has_swept, error);
     if (status < 0)
         return status;
+    /* Times have changed since they were read; what is to be forgotten does not fire before. */
+    if (has_swept && (rest_us > 0 || scheduler->sweep.kind == ALK__SWEEP_FORGET))
+        return ALK_OK;
     return rest_us > 0 ? idle(scheduler, rest_us, ret_wait_us)
                        : tick(scheduler, ret_wait_us, error);
 }

@@ -37,6 +37,14 @@ static const struct alk__column alk__row_lease_columns[] = {
 };
 ROW_TYPE(alk__row_lease);
 
+static const struct alk__column alk__row_renewed_columns[] = {
+    COLUMN(ALK__TIME, alk__row_renewed, expires_at),
+    COLUMN(ALK__TIME, alk__row_renewed, high_water),
+    COLUMN(ALK__TIME, alk__row_renewed, now),
+    END,
+};
+ROW_TYPE(alk__row_renewed);
+
 static const struct alk__column alk__row_schedule_columns[] = {
     COLUMN(ALK__INT, alk__row_schedule, id),
     COLUMN(ALK__STR, alk__row_schedule, name),
@@ -44,18 +52,32 @@ static const struct alk__column alk__row_schedule_columns[] = {
     MAYBE(ALK__STR, alk__row_schedule, spec_resolved),
     MAYBE(ALK__STR, alk__row_schedule, spec_resolved_from),
     MAYBE(ALK__STR, alk__row_schedule, zone),
+    MAYBE(ALK__STR, alk__row_schedule, zone_fingerprint),
     COLUMN(ALK__STR, alk__row_schedule, queue),
     COLUMN(ALK__JSON, alk__row_schedule, payload),
     COLUMN(ALK__INT, alk__row_schedule, priority),
     MAYBE(ALK__INT, alk__row_schedule, max_attempts),
     MAYBE(ALK__SPAN, alk__row_schedule, expires),
+    COLUMN(ALK__STR, alk__row_schedule, catchup),
     COLUMN(ALK__INT, alk__row_schedule, catchup_max),
+    MAYBE(ALK__SPAN, alk__row_schedule, catchup_window),
+    MAYBE(ALK__SPAN, alk__row_schedule, max_lateness),
+    COLUMN(ALK__SPAN, alk__row_schedule, grace),
+    COLUMN(ALK__STR, alk__row_schedule, overlap),
+    COLUMN(ALK__STR, alk__row_schedule, dst_gap),
+    COLUMN(ALK__STR, alk__row_schedule, dst_fold),
+    MAYBE(ALK__SPAN, alk__row_schedule, jitter),
+    MAYBE(ALK__TIME, alk__row_schedule, not_before),
+    MAYBE(ALK__TIME, alk__row_schedule, not_after),
+    MAYBE(ALK__INT, alk__row_schedule, max_fires),
+    MAYBE(ALK__STR, alk__row_schedule, owner_set),
     COLUMN(ALK__TIME, alk__row_schedule, anchor_at),
     MAYBE(ALK__TIME, alk__row_schedule, next_fire_at),
     MAYBE(ALK__TIME, alk__row_schedule, last_fire_at),
     COLUMN(ALK__INT, alk__row_schedule, version),
     COLUMN(ALK__TIME, alk__row_schedule, created_at),
     MAYBE(ALK__TIME, alk__row_schedule, paused_at),
+    MAYBE(ALK__TIME, alk__row_schedule, pause_until),
     MAYBE(ALK__TIME, alk__row_schedule, done_at),
     MAYBE(ALK__TIME, alk__row_schedule, quarantined_at),
     MAYBE(ALK__TIME, alk__row_schedule, quarantine_from),
@@ -65,6 +87,7 @@ static const struct alk__column alk__row_schedule_columns[] = {
     COLUMN(ALK__INT, alk__row_schedule, missed_total),
     COLUMN(ALK__INT, alk__row_schedule, skipped_total),
     COLUMN(ALK__INT, alk__row_schedule, quarantined_total),
+    MAYBE(ALK__TIME, alk__row_schedule, last_missed_at),
     COLUMN(ALK__TIME, alk__row_schedule, now),
     END,
 };
@@ -83,6 +106,22 @@ static const struct alk__column alk__row_fire_columns[] = {
     END,
 };
 ROW_TYPE(alk__row_fire);
+
+static const struct alk__column alk__row_unfinished_columns[] = {
+    COLUMN(ALK__INT, alk__row_unfinished, schedule_id),
+    COLUMN(ALK__BOOL, alk__row_unfinished, is_waiting),
+    COLUMN(ALK__BOOL, alk__row_unfinished, is_started),
+    END,
+};
+ROW_TYPE(alk__row_unfinished);
+
+static const struct alk__column alk__row_replaced_columns[] = {
+    COLUMN(ALK__INT, alk__row_replaced, schedule_id),
+    COLUMN(ALK__TIME, alk__row_replaced, fire_at),
+    COLUMN(ALK__INT, alk__row_replaced, job_id),
+    END,
+};
+ROW_TYPE(alk__row_replaced);
 
 static const struct alk__column alk__row_schedule_event_columns[] = {
     COLUMN(ALK__INT, alk__row_schedule_event, id),

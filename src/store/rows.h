@@ -31,28 +31,50 @@ struct alk__row_lease {
     int64_t now; /* of the statement */
 };
 
+/* A lease that was renewed. */
+struct alk__row_renewed {
+    struct alk__row row;
+    int64_t expires_at;
+    int64_t high_water; /* the latest that the database's clock has been */
+    int64_t now;
+};
+
 /* A schedule, as every statement about schedules reads it. */
 struct alk__row_schedule {
     struct alk__row row;
     int64_t id;
     struct alk__text name;
     struct alk__text spec;
-    struct alk__text spec_resolved; /* spec with each H replaced by its numbers, for the spec in
-                                       spec_resolved_from */
+    /* spec with each H replaced by its numbers, for the spec in spec_resolved_from */
+    struct alk__text spec_resolved;
     struct alk__text spec_resolved_from;
     struct alk__text zone;
+    struct alk__text zone_fingerprint; /* of the zone file that next_fire_at was worked out with */
     struct alk__text queue;
     struct alk__text payload;
     int64_t priority;
     int64_t max_attempts;
     int64_t expires;
+    struct alk__text catchup;
     int64_t catchup_max;
+    int64_t catchup_window;
+    int64_t max_lateness;
+    int64_t grace;
+    struct alk__text overlap;
+    struct alk__text dst_gap;
+    struct alk__text dst_fold;
+    int64_t jitter;
+    int64_t not_before;
+    int64_t not_after;
+    int64_t max_fires;
+    struct alk__text owner_set;
     int64_t anchor_at;
     int64_t next_fire_at;
     int64_t last_fire_at;
     int64_t version;
     int64_t created_at;
     int64_t paused_at;
+    int64_t pause_until;
     int64_t done_at;
     int64_t quarantined_at;
     int64_t quarantine_from; /* the next_fire_at that it had when it went into quarantine */
@@ -62,6 +84,7 @@ struct alk__row_schedule {
     int64_t missed_total;
     int64_t skipped_total;
     int64_t quarantined_total;
+    int64_t last_missed_at;
     int64_t now; /* of the statement */
 };
 
@@ -77,6 +100,22 @@ struct alk__row_fire {
     struct alk__row row;
     int64_t schedule_id;
     int64_t fire_at;
+};
+
+/* What a schedule's jobs do. */
+struct alk__row_unfinished {
+    struct alk__row row;
+    int64_t schedule_id;
+    int64_t is_waiting;
+    int64_t is_started;
+};
+
+/* A job that waited and that a newer one has replaced. */
+struct alk__row_replaced {
+    struct alk__row row;
+    int64_t schedule_id;
+    int64_t fire_at;
+    int64_t job_id;
 };
 
 /* A line of the ledger. */
@@ -97,8 +136,8 @@ struct alk__row_schedule_event {
     int64_t is_at_least;
 };
 
-/* A job as read from any of its tables, or as claimed: a claim fills what its statement returns
- * and leaves the rest 0. */
+/* A job as read from any of its tables, or as claimed: a claim fills what its statement returns and
+ * leaves the rest 0. */
 struct alk__row_job {
     struct alk__row row;
     int64_t id;
@@ -183,9 +222,12 @@ extern const struct alk__row_type alk__row_none;
 extern const struct alk__row_type alk__row_number;
 extern const struct alk__row_type alk__row_meta;
 extern const struct alk__row_type alk__row_lease;
+extern const struct alk__row_type alk__row_renewed;
 extern const struct alk__row_type alk__row_schedule;
 extern const struct alk__row_type alk__row_schedule_name;
 extern const struct alk__row_type alk__row_fire;
+extern const struct alk__row_type alk__row_unfinished;
+extern const struct alk__row_type alk__row_replaced;
 extern const struct alk__row_type alk__row_schedule_event;
 extern const struct alk__row_type alk__row_job;
 extern const struct alk__row_type alk__row_claimed; /* a struct alk__row_job */

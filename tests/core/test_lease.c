@@ -227,11 +227,11 @@ static void an_unreadable_lease_is_named(struct scene *scene) {
 static void a_renewal_says_what_is_due(struct scene *scene) {
     alk_schedule schedule = ALK_SCHEDULE_INIT;
     alk_lease lease = acquire(scene, "scheduler");
-    int64_t due, now, before = scene_now(scene);
+    int64_t due, now, behind, before = scene_now(scene);
     struct faults faults;
 
     faults_install(&faults, scene->store);
-    ok(scene, alk__lease_renew_and_due(scene->conn, &lease, &due, &now, &scene->error));
+    ok(scene, alk__lease_renew_and_due(scene->conn, &lease, &due, &now, &behind, &scene->error));
     assert_int_equal(faults_count(&faults, "begin"), 1);
     assert_int_equal(faults_count(&faults, "commit"), 1);
     faults_remove(&faults);
@@ -245,15 +245,15 @@ static void a_renewal_says_what_is_due(struct scene *scene) {
     schedule.name = "two";
     schedule.spec = "@every 1m";
     ok(scene, alk_schedule_put(scene->conn, &schedule, &scene->error));
-    ok(scene, alk__lease_renew_and_due(scene->conn, &lease, &due, &now, &scene->error));
+    ok(scene, alk__lease_renew_and_due(scene->conn, &lease, &due, &now, &behind, &scene->error));
     assert_in_range(due, before + ALK__SECOND, now + 61 * ALK__SECOND);
     ok(scene, alk_schedule_pause(scene->conn, "two", &scene->error));
-    ok(scene, alk__lease_renew_and_due(scene->conn, &lease, &due, &now, &scene->error));
+    ok(scene, alk__lease_renew_and_due(scene->conn, &lease, &due, &now, &behind, &scene->error));
     assert_true(due > now + 61 * ALK__SECOND || scene->engine == ALK_ENGINE_SQLITE);
 
     scene_pass(scene, TTL + ALK__SECOND);
     expect(scene, ALK_LOST,
-           alk__lease_renew_and_due(scene->conn, &lease, &due, &now, &scene->error));
+           alk__lease_renew_and_due(scene->conn, &lease, &due, &now, &behind, &scene->error));
 }
 
 /* ---- races ---- */

@@ -236,14 +236,14 @@ static void pause_resume_remove_list_and_get(struct scene *scene) {
     alk_schedule_list_free(&list);
     expect(scene, ALK_INVALID, alk_schedule_list_get(scene->conn, NULL, 0, &list, &scene->error));
 
-    ok(scene, alk_schedule_resume(scene->conn, "b", &scene->error));
-    expect(scene, ALK_UNCHANGED, alk_schedule_resume(scene->conn, "b", &scene->error));
+    ok(scene, alk_schedule_resume(scene->conn, "b", NULL, &scene->error));
+    expect(scene, ALK_UNCHANGED, alk_schedule_resume(scene->conn, "b", NULL, &scene->error));
     assert_int_equal(schedule_state(scene, "b"), ALK_SCHEDULE_ACTIVE);
     ok(scene, alk_schedule_remove(scene->conn, "b", &scene->error));
     expect(scene, ALK_ABSENT, alk_schedule_remove(scene->conn, "b", &scene->error));
     expect(scene, ALK_ABSENT, alk_schedule_get(scene->conn, "b", &list, &scene->error));
     expect(scene, ALK_ABSENT, alk_schedule_pause(scene->conn, "b", &scene->error));
-    expect(scene, ALK_ABSENT, alk_schedule_resume(scene->conn, "b", &scene->error));
+    expect(scene, ALK_ABSENT, alk_schedule_resume(scene->conn, "b", NULL, &scene->error));
 }
 
 /* S117: what passed during a pause is one missed line, and the next fire is the first boundary
@@ -255,7 +255,7 @@ static void a_resume_counts_what_passed_and_fires_none_of_it(struct scene *scene
     put(scene, "often", "@every 10m");
     ok(scene, alk_schedule_pause(scene->conn, "often", &scene->error));
     scene_pass(scene, 65 * ALK__MINUTE);
-    ok(scene, alk_schedule_resume(scene->conn, "often", &scene->error));
+    ok(scene, alk_schedule_resume(scene->conn, "often", NULL, &scene->error));
     assert_int_equal(schedule_number(scene, "often", "missed_total"), 6);
     ok(scene, alk_schedule_history_get(scene->conn, "often", 10, &history, &scene->error));
     assert_int_equal(history.count, 1);
@@ -285,11 +285,11 @@ static void a_run_by_hand_moves_nothing(struct scene *scene) {
     const char *next = sql_text(scene, "SELECT next_fire_at FROM alk_schedule");
     char before[64];
     snprintf(before, sizeof(before), "%s", next);
-    ok(scene, alk_schedule_fire(scene->conn, "nightly", &id, &scene->error));
+    ok(scene, alk_schedule_fire(scene->conn, "nightly", NULL, &id, &scene->error));
     ok(scene, alk_schedule_pause(scene->conn, "nightly", &scene->error));
-    ok(scene, alk_schedule_fire(scene->conn, "nightly", NULL, &scene->error));
+    ok(scene, alk_schedule_fire(scene->conn, "nightly", NULL, NULL, &scene->error));
     sql(scene, "UPDATE alk_schedule SET paused_at = NULL, quarantined_at = created_at");
-    ok(scene, alk_schedule_fire(scene->conn, "nightly", NULL, &scene->error));
+    ok(scene, alk_schedule_fire(scene->conn, "nightly", NULL, NULL, &scene->error));
     assert_int_equal(job_count(scene, "nightly"), 3);
     assert_int_equal(ledger_count(scene, "nightly", "manual"), 3);
     assert_string_equal(sql_text(scene, "SELECT next_fire_at FROM alk_schedule"), before);
@@ -303,7 +303,7 @@ static void a_run_by_hand_moves_nothing(struct scene *scene) {
     ok(scene, alk_schedule_history_get(scene->conn, "nightly", 10, &history, &scene->error));
     assert_int_equal(history.events[2].job_id, id);
     alk_schedule_history_free(&history);
-    expect(scene, ALK_ABSENT, alk_schedule_fire(scene->conn, "other", NULL, &scene->error));
+    expect(scene, ALK_ABSENT, alk_schedule_fire(scene->conn, "other", NULL, NULL, &scene->error));
 }
 
 /* S120: while a run by hand is not committed, a tick of the same schedule does not wait for it. */
@@ -318,7 +318,7 @@ static void a_run_by_hand_holds_up_no_tick(struct scene *scene) {
     ok(scene, scene_open(scene, NULL, &store));
     ok(scene, alk_conn_get(store, &other, &scene->error));
     ok(scene, alk_begin(other, &scene->error));
-    ok(scene, alk_schedule_fire(other, "often", NULL, &scene->error));
+    ok(scene, alk_schedule_fire(other, "often", NULL, NULL, &scene->error));
     ok(scene, ticker_tick(scene, &ticker));
     assert_int_equal(ticker.result.fired, 1);
     ok(scene, alk_commit(other, &scene->error));
@@ -332,8 +332,8 @@ static void a_run_by_hand_holds_up_no_tick(struct scene *scene) {
 static void a_removed_schedule_takes_its_history_along(struct scene *scene) {
     put(scene, "nightly", "@daily");
     put(scene, "other", "@daily");
-    ok(scene, alk_schedule_fire(scene->conn, "nightly", NULL, &scene->error));
-    ok(scene, alk_schedule_fire(scene->conn, "other", NULL, &scene->error));
+    ok(scene, alk_schedule_fire(scene->conn, "nightly", NULL, NULL, &scene->error));
+    ok(scene, alk_schedule_fire(scene->conn, "other", NULL, NULL, &scene->error));
     int64_t id = schedule_number(scene, "nightly", "id");
     ok(scene, alk_schedule_remove(scene->conn, "nightly", &scene->error));
     assert_int_equal(sql_number(scene, "SELECT count(*) FROM alk_schedule_event"), 1);
@@ -384,7 +384,7 @@ static void put_mends_a_row_that_cannot_be_read(struct scene *scene) {
     alk_schedule_list_free(&list);
     expect(scene, ALK_UNREADABLE,
            alk_schedule_change(scene->conn, &schedule, ALK_SCHEDULE_QUEUE, &scene->error));
-    expect(scene, ALK_UNREADABLE, alk_schedule_fire(scene->conn, "b", NULL, &scene->error));
+    expect(scene, ALK_UNREADABLE, alk_schedule_fire(scene->conn, "b", NULL, NULL, &scene->error));
     ok(scene, alk_schedule_put(scene->conn, &schedule, &scene->error));
     assert_int_equal(schedule_state(scene, "b"), ALK_SCHEDULE_ACTIVE);
 }

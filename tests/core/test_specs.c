@@ -5,10 +5,11 @@
 
 static const struct alk__when *get(struct scene *scene, struct alk__specs *specs, const char *name,
                                    const char *spec, const char *zone) {
+    const struct alk__spec wanted = {
+        .name = alk__text_of(name), .text = alk__text_of(spec), .zone = alk__text_of(zone)};
     const struct alk__when *when = NULL;
 
-    ok(scene, alk__specs_get(specs, alk__text_of(name), alk__text_of(spec), alk__text_of(zone),
-                             &when, &scene->error));
+    ok(scene, alk__specs_get(specs, &wanted, &when, &scene->error));
     return when;
 }
 
@@ -48,6 +49,8 @@ static void more_specs_than_room_are_still_right(struct scene *scene) {
 
 /* A bad spec is its own fault, however long it is; no memory is not (S144). */
 static void a_bad_spec_and_no_memory_are_told_apart(struct scene *scene) {
+    const struct alk__spec berlin = {.text = ALK__TEXT("0 12 * * *"),
+                                     .zone = ALK__TEXT("Europe/Berlin")};
     struct alk__specs *specs;
     const struct alk__when *when;
     alk_status status = ALK_NOMEM;
@@ -57,10 +60,10 @@ static void a_bad_spec_and_no_memory_are_told_apart(struct scene *scene) {
     longest[100000] = '\0';
     ok(scene, alk__specs_new(4, &specs, &scene->error));
     expect(scene, ALK_INVALID,
-           alk__specs_get(specs, ALK__TEXT("a"), ALK__TEXT("61 * * * *"), alk__text_of(NULL), &when,
+           alk__specs_get(specs, &(struct alk__spec){.text = ALK__TEXT("61 * * * *")}, &when,
                           &scene->error));
     expect(scene, ALK_INVALID,
-           alk__specs_get(specs, ALK__TEXT("a"), alk__text_of(longest), alk__text_of(NULL), &when,
+           alk__specs_get(specs, &(struct alk__spec){.text = alk__text_of(longest)}, &when,
                           &scene->error));
     alk__specs_free(specs);
     alk__free(longest);
@@ -69,8 +72,7 @@ static void a_bad_spec_and_no_memory_are_told_apart(struct scene *scene) {
         specs = NULL;
         status = alk__specs_new(4, &specs, &scene->error);
         if (status == ALK_OK)
-            status = alk__specs_get(specs, ALK__TEXT("a"), ALK__TEXT("0 12 * * *"),
-                                    ALK__TEXT("Europe/Berlin"), &when, &scene->error);
+            status = alk__specs_get(specs, &berlin, &when, &scene->error);
         alk__alloc_fail_at(0);
         alk__specs_free(specs);
         assert_true(n < 100);

@@ -78,16 +78,16 @@ static int64_t shorter(int64_t left, int64_t right) {
 /* S134: among 100,000 schedules a tick with nothing due looks into the index, writes nothing,
  * and can take less than 2 ms. */
 static void with_nothing_due_a_tick_looks_into_an_index(struct scene *scene) {
-    static const char *const statements[] = {"tick_due", "schedule_soonest"};
+    static const char *const statements[] = {"tick_due", "schedule_soonest", "tick_resumable"};
     struct ticker ticker;
     struct faults faults;
 
     put(scene, "often", "@every 365d");
     make_100000(scene);
     ticker_start(scene, &ticker);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         const char *plan = plan_of(scene, statements[i]);
-        assert_contains(plan, "schedule_due");
+        assert_contains(plan, i == 2 ? "schedule_pause" : "schedule_due");
         assert_null(strstr(plan, "Seq Scan"));
         assert_null(strstr(plan, "SCAN s\n"));
         assert_null(strstr(plan, "TEMP B-TREE"));
@@ -97,9 +97,10 @@ static void with_nothing_due_a_tick_looks_into_an_index(struct scene *scene) {
     faults_install(&faults, scene->store);
     ok(scene, ticker_tick(scene, &ticker));
     assert_int_equal(ticker.result.seen, 0);
-    assert_int_equal(faults_count(&faults, NULL), 3);
+    assert_int_equal(faults_count(&faults, NULL), 4);
     assert_int_equal(faults_count(&faults, "begin"), 1);
     assert_int_equal(faults_count(&faults, "tick_due"), 1);
+    assert_int_equal(faults_count(&faults, "tick_resumable"), 1);
     assert_int_equal(faults_count(&faults, "rollback"), 1);
     faults_remove(&faults);
 

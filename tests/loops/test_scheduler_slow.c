@@ -297,7 +297,7 @@ static void a_new_schedule_wakes_the_leader(struct scene *scene) {
     put(scene, "often", "@every 1s");
     wait_until(ledger_count(scene, "often", "fired") > 0);
     ok(scene, alk_schedule_pause(scene->conn, "often", &scene->error));
-    ok(scene, alk_schedule_resume(scene->conn, "often", &scene->error));
+    ok(scene, alk_schedule_resume(scene->conn, "often", NULL, &scene->error));
     int64_t before = ledger_count(scene, "often", "fired");
     wait_until(ledger_count(scene, "often", "fired") > before);
     end(child, SIGTERM, 0);

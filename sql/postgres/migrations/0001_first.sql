@@ -190,6 +190,10 @@ CREATE TABLE alk.schedule (
     last_missed_at timestamptz
 ) WITH (fillfactor = 70);
 CREATE INDEX schedule_due ON alk.schedule (next_fire_at, id) WHERE paused_at IS NULL AND done_at IS NULL;
+CREATE INDEX schedule_pause ON alk.schedule (pause_until, id) WHERE paused_at IS NOT NULL AND done_at IS NULL;
+CREATE INDEX schedule_zoned ON alk.schedule (id) WHERE zone_fingerprint IS NOT NULL;
+CREATE INDEX schedule_owned ON alk.schedule (owner_set) WHERE owner_set IS NOT NULL;
+CREATE INDEX schedule_done ON alk.schedule (done_at) WHERE done_at IS NOT NULL;
 
 -- The ledger. Unique among fired lines: this is the identity of a fire.
 CREATE TABLE alk.schedule_event (

@@ -187,6 +187,10 @@ CREATE TABLE alk_schedule (
     last_missed_at INTEGER
 ) STRICT;
 CREATE INDEX alk_schedule_due ON alk_schedule (next_fire_at, id) WHERE paused_at IS NULL AND done_at IS NULL;
+CREATE INDEX alk_schedule_pause ON alk_schedule (pause_until, id) WHERE paused_at IS NOT NULL AND done_at IS NULL;
+CREATE INDEX alk_schedule_zoned ON alk_schedule (id) WHERE zone_fingerprint IS NOT NULL;
+CREATE INDEX alk_schedule_owned ON alk_schedule (owner_set) WHERE owner_set IS NOT NULL;
+CREATE INDEX alk_schedule_done ON alk_schedule (done_at) WHERE done_at IS NOT NULL;
 
 -- The ledger. Unique among fired lines: this is the identity of a fire.
 CREATE TABLE alk_schedule_event (
