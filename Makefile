@@ -31,7 +31,7 @@ proof:
 	@scripts/check proof
 
 install: build
-	cmake --install build/release --prefix "$(abspath $(PREFIX))"
+	umask 022 && cmake --install build/release --prefix "$$(realpath -m -- "$(PREFIX)")"
 
 uninstall: build
 	@scripts/uninstall build/release "$(PREFIX)"

@@ -15,6 +15,9 @@ file(GLOB support_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/support/*.
 if(NOT ALK_WITH_POSTGRES)
     list(FILTER support_sources EXCLUDE REGEX "/(relay|server|session)\\.c$")
 endif()
+if(NOT ALK_WITH_SQLITE)
+    list(FILTER support_sources EXCLUDE REGEX "/program\\.c$")
+endif()
 if(support_sources)
     add_library(test-support STATIC ${support_sources})
     target_link_libraries(test-support PUBLIC test-inside)
@@ -22,8 +25,13 @@ endif()
 
 file(GLOB test_sources CONFIGURE_DEPENDS
     ${CMAKE_SOURCE_DIR}/tests/*/test_*.c ${CMAKE_SOURCE_DIR}/tests/*/test_*.py)
+# What speaks to an engine that is left out, or runs the program on a file.
 if(NOT ALK_WITH_POSTGRES)
-    list(FILTER test_sources EXCLUDE REGEX "/test_postgres[^/]*$")
+    list(FILTER test_sources EXCLUDE REGEX "/test_(postgres[^/]*|crash_slow\\.c)$")
+endif()
+if(NOT ALK_WITH_SQLITE)
+    list(FILTER test_sources EXCLUDE REGEX
+        "/((cli|install)/[^/]*|store/test_(join|open|statements|tx|wake)\\.c|core/test_tick_index\\.c)$")
 endif()
 foreach(source IN LISTS test_sources)
     cmake_path(GET source PARENT_PATH folder)

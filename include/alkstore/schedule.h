@@ -124,7 +124,8 @@ typedef struct alk_schedule {
 /* States the whole of a schedule: makes it, or sets every field of the one of that name
  * (S112-S115). Its timing is left alone when spec, zone, anchor, not_before, not_after and the dst
  * options are unchanged (S114); else it starts anew with the first boundary after now, without
- * catching up. Clears a quarantine (S143).
+ * catching up. Clears a quarantine (S143); mends a row that cannot be read; a paused one
+ * stays paused.
  * Returns ALK_OK; ALK_UNCHANGED (nothing to write); ALK_INVALID, the message naming the schedule
  * and the column (S112), also for a spec that has no boundary after now (S108). */
 ALK_API alk_status alk_schedule_put(alk_conn *conn, const alk_schedule *schedule, alk_error *error);
@@ -157,8 +158,8 @@ enum alk_schedule_field {
     ALK_SCHEDULE_REANCHOR = 1 << 22
 };
 
-/* Changes only the fields named, atomically; change->name says which schedule. ALK_OK;
- * ALK_UNCHANGED; ALK_ABSENT; ALK_INVALID. */
+/* Changes only the fields named, atomically; change->name says which schedule; clears a quarantine
+ * (S143). ALK_OK; ALK_UNCHANGED; ALK_ABSENT; ALK_INVALID; ALK_UNREADABLE (S9: put mends it). */
 ALK_API alk_status alk_schedule_change(alk_conn *conn, const alk_schedule *change, unsigned fields,
                                        alk_error *error);
 
@@ -206,7 +207,7 @@ ALK_API void alk_apply_result_free(alk_apply_result *result);
 ALK_API alk_status alk_schedule_remove(alk_conn *conn, const char *name, alk_error *error);
 
 /* Pauses: no boundary fires until it is resumed (S116); what was to end a pause by itself is
- * forgotten. ALK_OK; ALK_UNCHANGED (it is paused); ALK_ABSENT. */
+ * forgotten. ALK_OK; ALK_UNCHANGED (it is paused, or done); ALK_ABSENT. */
 ALK_API alk_status alk_schedule_pause(alk_conn *conn, const char *name, alk_error *error);
 
 /* Start with ALK_RESUME_OPTIONS_INIT.
@@ -222,7 +223,7 @@ typedef struct alk_resume_options {
 
 /* Resumes at the first boundary after now; those passed meanwhile are one missed line of the
  * ledger, not fired (S117). options may be NULL. ALK_OK; ALK_UNCHANGED (it is not paused);
- * ALK_ABSENT; ALK_INVALID (its spec is bad). */
+ * ALK_ABSENT; ALK_INVALID (its spec has become bad, it stays paused); ALK_UNREADABLE (S9). */
 ALK_API alk_status alk_schedule_resume(alk_conn *conn, const char *name,
                                        const alk_resume_options *options, alk_error *error);
 

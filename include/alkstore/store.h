@@ -87,6 +87,12 @@ typedef struct alk_store_options {
 ALK_API alk_status alk_open(const char *url, const alk_store_options *options,
                             alk_store **ret_store, alk_error *error);
 
+/* Reads a URL and options as alk_open does and opens nothing: for whoever checks a configuration
+ * (S2). Parameters as there; what only libpq can judge is found at alk_open.
+ * Returns ALK_OK; ALK_INVALID (the URL or an option); ALK_NOMEM. */
+ALK_API alk_status alk_url_check(const char *url, const alk_store_options *options,
+                                 alk_error *error);
+
 /* Closes: wakes those who wait for a connection with ALK_CLOSED, waits until every connection is
  * given back, shuts them (S25). NULL is allowed. Frees the store; no thread may use it
  * afterwards. */

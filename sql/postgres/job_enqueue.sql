@@ -6,11 +6,12 @@
 WITH given AS MATERIALIZED (
     SELECT pg_catalog.nextval($name$alk.job_id$name$::pg_catalog.regclass) AS id, u.*
     FROM (SELECT u.*
-          FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::json[]), pg_catalog.unnest($3::json[]),
+          FROM ROWS FROM (pg_catalog.unnest($1::pg_catalog.text[]), pg_catalog.unnest($2::pg_catalog.json[]),
+                          pg_catalog.unnest($3::pg_catalog.json[]),
                           pg_catalog.unnest($4::bigint[]), pg_catalog.unnest($5::bigint[]),
-                          pg_catalog.unnest($6::timestamptz[]), pg_catalog.unnest($7::interval[]),
-                          pg_catalog.unnest($8::interval[]), pg_catalog.unnest($9::timestamptz[]),
-                          pg_catalog.unnest($10::bigint[]), pg_catalog.unnest($11::timestamptz[]))
+                          pg_catalog.unnest($6::pg_catalog.timestamptz[]), pg_catalog.unnest($7::interval[]),
+                          pg_catalog.unnest($8::interval[]), pg_catalog.unnest($9::pg_catalog.timestamptz[]),
+                          pg_catalog.unnest($10::bigint[]), pg_catalog.unnest($11::pg_catalog.timestamptz[]))
                WITH ORDINALITY AS u (queue, payload, headers, priority, max_attempts, run_at, delay, expires, expires_at,
                                      schedule_id, fire_at, place)
           ORDER BY u.place) u
@@ -20,7 +21,7 @@ WITH given AS MATERIALIZED (
     WHERE NOT EXISTS (SELECT 1
                       FROM given o
                       JOIN alk.queue q ON q.name = o.queue
-                      WHERE pg_catalog.octet_length(o.payload::text) > q.payload_bytes)
+                      WHERE pg_catalog.octet_length(o.payload::pg_catalog.text) > q.payload_bytes)
 ), lanes AS (
     INSERT INTO alk.lane (queue, priority)
     SELECT DISTINCT f.queue, f.priority

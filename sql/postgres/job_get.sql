@@ -10,8 +10,10 @@ SELECT j.id, j.queue, j.key, j.priority,
             WHEN j.lease_until > pg_catalog.statement_timestamp() THEN 'running'
             WHEN j.run_at > pg_catalog.statement_timestamp() THEN 'delayed'
             ELSE 'ready' END AS state,
-       j.attempt, j.max_attempts, j.stamp, j.payload, j.headers, j.errors, j.worker, NULL::text AS reason, NULL::json AS result,
-       j.enqueued_at, j.run_at, j.claimed_at, j.lease_until, NULL::timestamptz AS finished_at, j.expires_at, j.cancel_requested_at,
+       j.attempt, j.max_attempts, j.stamp, j.payload, j.headers, j.errors, j.worker,
+       NULL::pg_catalog.text AS reason, NULL::pg_catalog.json AS result,
+       j.enqueued_at, j.run_at, j.claimed_at, j.lease_until, NULL::pg_catalog.timestamptz AS finished_at,
+       j.expires_at, j.cancel_requested_at,
        j.schedule_id, j.fire_at, pg_catalog.statement_timestamp() AS now
 FROM alk.job j
 WHERE j.id = $1

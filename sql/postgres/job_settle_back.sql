@@ -5,8 +5,8 @@
 -- columns: id int, stamp int, is_cancelled bool
 WITH held AS MATERIALIZED (
     SELECT j.id, u.delay, u.error, u.refund
-    FROM ROWS FROM (pg_catalog.unnest($1::bigint[]), pg_catalog.unnest($2::bigint[]), pg_catalog.unnest($3::text[]),
-                    pg_catalog.unnest($4::interval[]), pg_catalog.unnest($5::text[]), pg_catalog.unnest($6::bigint[]))
+    FROM ROWS FROM (pg_catalog.unnest($1::bigint[]), pg_catalog.unnest($2::bigint[]), pg_catalog.unnest($3::pg_catalog.text[]),
+                    pg_catalog.unnest($4::interval[]), pg_catalog.unnest($5::pg_catalog.text[]), pg_catalog.unnest($6::bigint[]))
          AS u (id, stamp, worker, delay, error, refund)
     JOIN alk.job j ON j.id = u.id
     WHERE j.stamp = u.stamp
@@ -24,7 +24,7 @@ SET lease_until = NULL,
     attempt = greatest(j.attempt - h.refund, 0),
     run_at = greatest(j.run_at, pg_catalog.clock_timestamp() + h.delay),
     errors = CASE WHEN h.error IS NULL THEN j.errors ELSE (
-        '[' || coalesce((SELECT pg_catalog.string_agg(e.line::text, ',' ORDER BY e.place)
+        '[' || coalesce((SELECT pg_catalog.string_agg(e.line::pg_catalog.text, ',' ORDER BY e.place)
                          FROM (SELECT e.line, e.place
                                FROM pg_catalog.json_array_elements(CASE WHEN pg_catalog.json_typeof(j.errors) = 'array'
                                                                         THEN j.errors ELSE '[]' END)
@@ -33,7 +33,7 @@ SET lease_until = NULL,
                                LIMIT 9) e) || ',', '')
         || '{"attempt":' || j.attempt || ',"at":"'
         || pg_catalog.to_char(pg_catalog.timezone('UTC', pg_catalog.clock_timestamp()), 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
-        || '","error":' || pg_catalog.to_json(h.error) || '}]')::json END
+        || '","error":' || pg_catalog.to_json(h.error) || '}]')::pg_catalog.json END
 FROM held h
 WHERE j.id = h.id
 RETURNING j.id, j.stamp, false AS is_cancelled

@@ -5,8 +5,9 @@
 -- columns: id int, stamp int, is_cancelled bool
 WITH held AS MATERIALIZED (
     SELECT j.id, u.reason, u.error, u.refund
-    FROM ROWS FROM (pg_catalog.unnest($1::bigint[]), pg_catalog.unnest($2::bigint[]), pg_catalog.unnest($3::text[]),
-                    pg_catalog.unnest($4::text[]), pg_catalog.unnest($5::text[]), pg_catalog.unnest($6::bigint[]),
+    FROM ROWS FROM (pg_catalog.unnest($1::bigint[]), pg_catalog.unnest($2::bigint[]), pg_catalog.unnest($3::pg_catalog.text[]),
+                    pg_catalog.unnest($4::pg_catalog.text[]), pg_catalog.unnest($5::pg_catalog.text[]),
+                    pg_catalog.unnest($6::bigint[]),
                     pg_catalog.unnest($7::boolean[]))
          AS u (id, stamp, worker, reason, error, refund, is_retry)
     JOIN alk.job j ON j.id = u.id
@@ -31,7 +32,7 @@ WITH held AS MATERIALIZED (
            coalesce(g.payload, 'null'), g.headers, greatest(g.attempt - g.refund, 0), g.max_attempts, coalesce(g.stamp, 0),
            g.worker, g.expires_at, g.cancel_requested_at, g.schedule_id, g.fire_at,
            CASE WHEN g.error IS NULL THEN g.errors ELSE (
-               '[' || coalesce((SELECT pg_catalog.string_agg(e.line::text, ',' ORDER BY e.place)
+               '[' || coalesce((SELECT pg_catalog.string_agg(e.line::pg_catalog.text, ',' ORDER BY e.place)
                                 FROM (SELECT e.line, e.place
                                       FROM pg_catalog.json_array_elements(CASE WHEN pg_catalog.json_typeof(g.errors) = 'array'
                                                                                THEN g.errors ELSE '[]' END)
@@ -41,7 +42,7 @@ WITH held AS MATERIALIZED (
                || '{"attempt":' || coalesce(g.attempt, 0) || ',"at":"'
                || pg_catalog.to_char(pg_catalog.timezone('UTC', pg_catalog.clock_timestamp()),
                                      'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
-               || '","error":' || pg_catalog.to_json(g.error) || '}]')::json END,
+               || '","error":' || pg_catalog.to_json(g.error) || '}]')::pg_catalog.json END,
            coalesce(g.enqueued_at, pg_catalog.clock_timestamp()), g.claimed_at, g.reason, pg_catalog.clock_timestamp()
     FROM gone g
 ), next AS MATERIALIZED (

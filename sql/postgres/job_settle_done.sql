@@ -5,8 +5,8 @@
 -- columns: id int, stamp int, is_cancelled bool
 WITH gone AS (
     DELETE FROM alk.job j
-    USING ROWS FROM (pg_catalog.unnest($1::bigint[]), pg_catalog.unnest($2::bigint[]), pg_catalog.unnest($3::text[]),
-                     pg_catalog.unnest($4::json[]), pg_catalog.unnest($5::boolean[]), pg_catalog.unnest($6::bigint[]))
+    USING ROWS FROM (pg_catalog.unnest($1::bigint[]), pg_catalog.unnest($2::bigint[]), pg_catalog.unnest($3::pg_catalog.text[]),
+                     pg_catalog.unnest($4::pg_catalog.json[]), pg_catalog.unnest($5::boolean[]), pg_catalog.unnest($6::bigint[]))
           AS u (id, stamp, worker, result, is_done, refund)
     WHERE j.id = u.id
       AND j.stamp = u.stamp

@@ -4,8 +4,8 @@
 -- columns: id int, stamp int, is_cancelled bool
 WITH held AS MATERIALIZED (
     SELECT j.id, u.result, u.refund
-    FROM ROWS FROM (pg_catalog.unnest($1::bigint[]), pg_catalog.unnest($2::bigint[]), pg_catalog.unnest($3::text[]),
-                    pg_catalog.unnest($4::json[]), pg_catalog.unnest($5::boolean[]), pg_catalog.unnest($6::bigint[]))
+    FROM ROWS FROM (pg_catalog.unnest($1::bigint[]), pg_catalog.unnest($2::bigint[]), pg_catalog.unnest($3::pg_catalog.text[]),
+                    pg_catalog.unnest($4::pg_catalog.json[]), pg_catalog.unnest($5::boolean[]), pg_catalog.unnest($6::bigint[]))
          AS u (id, stamp, worker, result, is_done, refund)
     JOIN alk.job j ON j.id = u.id
     WHERE j.stamp = u.stamp

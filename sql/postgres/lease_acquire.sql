@@ -13,6 +13,7 @@ SET owner = excluded.owner,
     expires_at = excluded.expires_at,
     high_water = greatest(l.high_water, excluded.high_water)
 WHERE l.owner IS NULL
+   OR l.expires_at IS NULL
    OR l.expires_at <= excluded.acquired_at
    OR l.expires_at > excluded.acquired_at + 2 * l.ttl
 RETURNING l.name, l.owner, l.fence, l.ttl, l.acquired_at, l.expires_at, l.acquired_at AS now

@@ -6,15 +6,15 @@
 WITH held AS MATERIALIZED (
     SELECT s.id, u.next_fire_at, u.done_at, u.fired_until, u.fingerprint, u.missed, u.last_missed_at
     FROM ROWS FROM (pg_catalog.unnest($1::bigint[]), pg_catalog.unnest($2::bigint[]),
-                    pg_catalog.unnest($3::timestamptz[]), pg_catalog.unnest($4::timestamptz[]),
-                    pg_catalog.unnest($5::timestamptz[]), pg_catalog.unnest($6::timestamptz[]),
-                    pg_catalog.unnest($7::text[]), pg_catalog.unnest($8::bigint[]),
-                    pg_catalog.unnest($9::timestamptz[]))
+                    pg_catalog.unnest($3::pg_catalog.timestamptz[]), pg_catalog.unnest($4::pg_catalog.timestamptz[]),
+                    pg_catalog.unnest($5::pg_catalog.timestamptz[]), pg_catalog.unnest($6::pg_catalog.timestamptz[]),
+                    pg_catalog.unnest($7::pg_catalog.text[]), pg_catalog.unnest($8::bigint[]),
+                    pg_catalog.unnest($9::pg_catalog.timestamptz[]))
          AS u (id, version, was, next_fire_at, done_at, fired_until, fingerprint, missed, last_missed_at)
-    JOIN alk.schedule s ON s.id = u.id
-    WHERE s.version = u.version AND s.next_fire_at IS NOT DISTINCT FROM u.was
-    ORDER BY s.id
-    FOR NO KEY UPDATE OF s SKIP LOCKED
+    CROSS JOIN LATERAL (SELECT s.id
+                        FROM alk.schedule s
+                        WHERE s.id = u.id AND s.version = u.version AND s.next_fire_at IS NOT DISTINCT FROM u.was
+                        FOR NO KEY UPDATE SKIP LOCKED) s
 ), changed AS (
     UPDATE alk.schedule s
     SET next_fire_at = h.next_fire_at, done_at = h.done_at, last_fire_at = least(s.last_fire_at,

@@ -11,9 +11,9 @@ SET next_fire_at = u.next_fire_at, done_at = CASE WHEN u.next_fire_at IS NULL TH
     quarantined_at = NULL, quarantine_from = NULL, last_error = NULL,
     quarantine_count = CASE WHEN u.fired > 0 THEN 0 ELSE s.quarantine_count END
 FROM ROWS FROM (pg_catalog.unnest($1::bigint[]), pg_catalog.unnest($2::bigint[]),
-                pg_catalog.unnest($3::timestamptz[]), pg_catalog.unnest($4::timestamptz[]),
-                pg_catalog.unnest($5::timestamptz[]), pg_catalog.unnest($6::bigint[]),
+                pg_catalog.unnest($3::pg_catalog.timestamptz[]), pg_catalog.unnest($4::pg_catalog.timestamptz[]),
+                pg_catalog.unnest($5::pg_catalog.timestamptz[]), pg_catalog.unnest($6::bigint[]),
                 pg_catalog.unnest($7::bigint[]), pg_catalog.unnest($8::bigint[]),
-                pg_catalog.unnest($9::timestamptz[]))
+                pg_catalog.unnest($9::pg_catalog.timestamptz[]))
        AS u (id, version, was, next_fire_at, last_fire_at, fired, missed, skipped, last_missed_at)
 WHERE s.id = u.id AND s.version = u.version AND s.next_fire_at = u.was

@@ -5,11 +5,14 @@
 WITH picked AS MATERIALIZED (
     SELECT j.id
     FROM pg_catalog.unnest($1::bigint[]) AS u (id)
-    JOIN alk.job j ON j.schedule_id = u.id
-    WHERE j.fire_at IS NOT NULL
-      AND (j.lease_until IS NULL AND j.attempt = 0 OR j.lease_until <= pg_catalog.statement_timestamp())
-    ORDER BY j.id
-    FOR UPDATE OF j SKIP LOCKED
+    CROSS JOIN LATERAL (SELECT j.id
+                        FROM alk.job j
+                        WHERE j.schedule_id = u.id
+                          AND j.fire_at IS NOT NULL
+                          AND (j.lease_until IS NULL AND j.attempt = 0
+                               OR j.lease_until <= pg_catalog.statement_timestamp())
+                        ORDER BY j.id
+                        FOR UPDATE SKIP LOCKED) j
 ), gone AS (
     DELETE FROM alk.job j
     USING picked p

@@ -1,6 +1,7 @@
 -- event_old: lines of the ledger that are older than 30 days, and of some schedules those beyond
 -- the newest 1,000. Counting a thousand lines costs something: 20 schedules are looked at from a
 -- place in a million on, and round the end.
+-- Lines of boundaries that are still to come (the clock went back) stay: they say what has fired.
 -- parameters: limit int, place int
 -- columns: number int (ids)
 WITH start (id) AS (
@@ -19,6 +20,7 @@ WITH start (id) AS (
 SELECT e.id AS number
 FROM alk_schedule_event e
 WHERE e.at < :now - 2592000000000
+  AND (e.fire_at IS NULL OR e.fire_at <= :now)
 UNION
 SELECT e.id
 FROM looked_at n
@@ -29,4 +31,5 @@ WHERE e.schedule_id = n.id
                WHERE x.schedule_id = n.id
                ORDER BY x.id DESC
                LIMIT 1 OFFSET 1000)
+  AND (e.fire_at IS NULL OR e.fire_at <= :now)
 LIMIT ?1

@@ -12,6 +12,7 @@ SET owner = excluded.owner,
     expires_at = excluded.expires_at,
     high_water = max(high_water, excluded.high_water)
 WHERE owner IS NULL
+   OR expires_at IS NULL
    OR expires_at <= :now
    OR expires_at > :now + 2 * ttl
 RETURNING name, owner, fence, ttl, acquired_at, expires_at, :now AS now

@@ -5,10 +5,11 @@
 
 alk_status alk__command_config(const struct alk__arguments *arguments, const char *path,
                                struct alk__config **ret_config, alk_error *error) {
+    const char *json = arguments->is_json ? "json" : NULL; /* what alk run and work say is a log */
     const struct alk__override overrides[] = {
         {"store", arguments->store},
         {"log-level", arguments->log_level},
-        {"log-format", arguments->log_format},
+        {"log-format", arguments->log_format != NULL ? arguments->log_format : json},
     };
 
     return alk__config_load(path, overrides, sizeof(overrides) / sizeof(overrides[0]), ret_config,

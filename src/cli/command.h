@@ -7,6 +7,9 @@
 
 #include <alkstore.h>
 
+/* What a payload of no bytes, most likely of a variable that was never set, is answered with. */
+#define ALK__PAYLOAD_EMPTY "payload is empty (null is written null)"
+
 /* An option with a number, duration or time that was not given. */
 #define ALK__NOT_GIVEN INT64_MIN
 

@@ -65,7 +65,7 @@ static bool is_group(const char *word) {
 }
 
 static const char *guess_command(const char *words) {
-    const char *names[ALK__WORKERS_MAX];
+    const char *names[sizeof(alk__commands) / sizeof(alk__commands[0])];
     size_t count = 0;
     const char *guess;
 
@@ -89,6 +89,11 @@ static void refuse(const char *words, const char *first, const char *second, alk
     struct alk__excerpt shown = alk__excerpt_of(alk__text_of(words));
     const char *guess;
 
+    if (first[0] == '-') {
+        alk__fail(error, ALK_INVALID, "option '%s' stands before its command (alk COMMAND %s)",
+                  shown.text, shown.text);
+        return;
+    }
     if (second == NULL && is_group(first)) {
         alk__fail(error, ALK_INVALID, "alk %s does what? (alk help %s lists it)", first, first);
         return;

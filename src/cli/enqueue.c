@@ -64,13 +64,19 @@ static alk_status read_payload(const struct alk__arguments *arguments, struct al
     alk_status st;
 
     *ret_payload = alk__text_of(operands->count > 1 ? operands->items[1] : NULL);
-    if (ret_payload->bytes == NULL || !alk__text_is(*ret_payload, "-"))
+    if (operands->count < 2)
         return ALK_OK;
-    st = alk__input_open(&input, "-", error);
-    if (st == ALK_OK)
-        st = alk__input_all(&input, buffer, error);
-    *ret_payload = (struct alk__text){buffer->bytes, buffer->length};
-    return st;
+    if (alk__text_is(*ret_payload, "-")) {
+        st = alk__input_open(&input, "-", error);
+        if (st == ALK_OK)
+            st = alk__input_all(&input, buffer, error);
+        if (st != ALK_OK)
+            return st;
+        *ret_payload = (struct alk__text){buffer->bytes, buffer->length};
+    }
+    if (ret_payload->length == 0)
+        return alk__fail(error, ALK_INVALID, "%s", ALK__PAYLOAD_EMPTY);
+    return ALK_OK;
 }
 
 static alk_status enqueue_one(const struct alk__arguments *arguments,
@@ -137,7 +143,7 @@ static alk_status read_batch(struct alk__input *input, struct alk__buffer *line,
     batch->count = batch->bytes = 0;
     while (st == ALK_OK && batch->count < ALK_ENQUEUE_BATCH_MAX && batch->bytes < BATCH_BYTES)
         st = read_job(input, line, batch, options, error);
-    if (st >= 0)
+    if (st >= 0 || input->line == 0) /* a folder has no line */
         return st;
     return alk__wrap(error, st, "line %zu of %s", input->line, input->name);
 }

@@ -1,4 +1,7 @@
 /* cli/init.c: `alk init`. */
+#include <string.h>
+
+#include "base/error.h"
 #include "cli/command.h"
 #include "cli/exit.h"
 #include "cli/output.h"
@@ -28,11 +31,18 @@ static alk_status print(alk_store *store, bool is_json, alk_error *error) {
     return ALK_OK;
 }
 
+static bool is_in_memory(const char *url) {
+    return strcmp(url, ":memory:") == 0 || strncmp(url, "sqlite::memory:", 15) == 0;
+}
+
 static alk_status create(const struct alk__config *config, bool is_json, alk_error *error) {
     alk_store_options options = ALK_STORE_OPTIONS_INIT;
     alk_store *store = NULL;
     alk_status st;
 
+    if (is_in_memory(config->store_url))
+        return alk__fail(error, ALK_INVALID,
+                         "a store in memory ends with the command that made it (name a file)");
     options.schema = config->schema;
     options.durability = (alk_durability)config->durability;
     st = alk_open(config->store_url, &options, &store, error);

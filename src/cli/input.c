@@ -20,7 +20,7 @@ alk_status alk__input_open(struct alk__input *input, const char *path, alk_error
 
 static alk_status check(const struct alk__input *input, alk_error *error) {
     if (ferror(input->file))
-        return alk__fail(error, ALK_FAILED, "cannot read %s: %s", input->name,
+        return alk__fail(error, ALK_FAILED, "cannot read '%s': %s", input->name,
                          alk__reason_of(errno).text);
     return ALK_OK;
 }

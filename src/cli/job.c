@@ -44,8 +44,12 @@ static const struct alk__column columns[] = {
 /* clang-format on */
 
 static struct alk__listing rows_of(const alk_job_list *list) {
-    return (struct alk__listing){columns,         ALK__COUNT(columns), list->jobs,
-                                 sizeof(alk_job), list->count,         list->now_us};
+    return (struct alk__listing){.columns = columns,
+                                 .column_count = ALK__COUNT(columns),
+                                 .rows = list->jobs,
+                                 .row_bytes = sizeof(alk_job),
+                                 .count = list->count,
+                                 .now_us = list->now_us};
 }
 
 /* ---- list ---- */

@@ -31,15 +31,24 @@ static const struct alk__column columns[] = {
 };
 /* clang-format on */
 
+static struct alk__listing rows_of(const alk_lease *leases, size_t count, int64_t now_us) {
+    return (struct alk__listing){.columns = columns,
+                                 .column_count = ALK__COUNT(columns),
+                                 .rows = leases,
+                                 .row_bytes = sizeof(alk_lease),
+                                 .count = count,
+                                 .now_us = now_us};
+}
+
 static alk_status list_leases(const struct alk__arguments *arguments, alk_conn *conn,
                               alk_error *error) {
     alk_lease_list list = {.count = 0};
     alk_status st = alk_lease_list_get(conn, &list, error);
-    struct alk__listing rows = {columns,           ALK__COUNT(columns), list.leases,
-                                sizeof(alk_lease), list.count,          list.now_us};
+    struct alk__listing rows;
 
     if (st < 0)
         return st;
+    rows = rows_of(list.leases, list.count, list.now_us);
     st = alk__print_list(&rows, arguments->is_json, error);
     alk_lease_list_free(&list);
     return st;
@@ -56,7 +65,7 @@ static alk_status break_lease(const struct alk__arguments *arguments, alk_conn *
     if (st < 0)
         return st;
     if (arguments->is_json) {
-        struct alk__listing rows = {columns, ALK__COUNT(columns), &lease, sizeof(lease), 1, 0};
+        struct alk__listing rows = rows_of(&lease, 1, 0);
 
         return alk__print_one(&rows, true, error);
     }

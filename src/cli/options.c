@@ -198,9 +198,9 @@ static alk_status check_operands(const struct alk__arguments *arguments, alk_err
         return alk__fail(error, ALK_INVALID, "usage: alk %s %s", command->name, command->usage);
     if (command->most >= 0 && count > (size_t)command->most)
         return alk__fail(
-            error, ALK_INVALID, "'%s' is one word too many (usage: alk %s %s)",
+            error, ALK_INVALID, "'%s' is one word too many (usage: alk %s%s%s)",
             alk__excerpt_of(alk__text_of(arguments->operands.items[command->most])).text,
-            command->name, command->usage);
+            command->name, command->usage[0] != '\0' ? " " : "", command->usage);
     return ALK_OK;
 }
 

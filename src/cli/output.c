@@ -10,9 +10,10 @@
 #include "base/duration.h"
 #include "base/error.h"
 
-void alk__time_with_age(int64_t us, int64_t now_us, char *text, size_t size) {
+/* "in 5h", "3d4h ago", "now" */
+static void format_age(int64_t us, int64_t now_us, char *text, size_t size) {
     static const int64_t units[] = {7 * ALK__DAY, ALK__DAY, ALK__HOUR, ALK__MINUTE, ALK__SECOND};
-    char time[ALK__TIME_BYTES], age[ALK__DURATION_BYTES];
+    char age[ALK__DURATION_BYTES];
     int64_t left = us > now_us ? us - now_us : now_us - us;
     int64_t unit = ALK__SECOND;
 
@@ -22,12 +23,19 @@ void alk__time_with_age(int64_t us, int64_t now_us, char *text, size_t size) {
             break;
         }
     }
-    alk__time_format(us / ALK__SECOND * ALK__SECOND, time, sizeof(time));
     alk__duration_format(left / unit * unit, age, sizeof(age));
     if (left < ALK__SECOND)
-        snprintf(text, size, "%s (now)", time);
+        snprintf(text, size, "now");
     else
-        snprintf(text, size, us > now_us ? "%s (in %s)" : "%s (%s ago)", time, age);
+        snprintf(text, size, us > now_us ? "in %s" : "%s ago", age);
+}
+
+void alk__time_with_age(int64_t us, int64_t now_us, char *text, size_t size) {
+    char time[ALK__TIME_BYTES], age[ALK__AGE_BYTES];
+
+    alk__time_format(us / ALK__SECOND * ALK__SECOND, time, sizeof(time));
+    format_age(us, now_us, age, sizeof(age));
+    snprintf(text, size, "%s (%s)", time, age);
 }
 
 /* ---- one field ---- */
@@ -112,7 +120,10 @@ static const char *shown(const struct alk__listing *rows, size_t row,
         number = *(const int64_t *)field;
         if (number == ALK_NO_TIME)
             return NULL;
-        alk__time_with_age(number, rows->now_us, room, size);
+        if (rows->is_narrow)
+            format_age(number, rows->now_us, room, size);
+        else
+            alk__time_with_age(number, rows->now_us, room, size);
         return room;
     case ALK__COLUMN_DURATION:
         number = *(const int64_t *)field;
@@ -168,19 +179,67 @@ static struct libscols_table *new_table(void) {
     return table;
 }
 
-static bool is_number(const struct alk__column *column) {
-    return column->kind == ALK__COLUMN_INTEGER || column->kind == ALK__COLUMN_INT ||
-           column->kind == ALK__COLUMN_COUNT;
+/* Numbers stand to the right. Of what is still too wide for a terminal free text is cut: half a
+ * time says nothing. */
+static int flags_of(const struct alk__column *column) {
+    switch (column->kind) {
+    case ALK__COLUMN_INTEGER:
+    case ALK__COLUMN_INT:
+    case ALK__COLUMN_COUNT:
+        return SCOLS_FL_RIGHT;
+    case ALK__COLUMN_TEXT:
+    case ALK__COLUMN_VALUE:
+        return SCOLS_FL_TRUNC;
+    case ALK__COLUMN_STATE:
+    case ALK__COLUMN_FLAG:
+    case ALK__COLUMN_TIME:
+    case ALK__COLUMN_DURATION:
+        return 0;
+    }
+    return 0;
 }
 
-static bool is_anywhere(const struct alk__listing *rows, const struct alk__column *column) {
+/* People see a duration with its units: its name needs none (lateness_us: lateness). */
+static const char *title_of(const struct alk__column *column, char *room, size_t size) {
+    size_t length = strlen(column->name) - (column->kind == ALK__COLUMN_DURATION ? 3 : 0);
+
+    snprintf(room, size, "%.*s", (int)length, column->name);
+    return room;
+}
+
+static size_t width_of(const char *text) {
+    size_t count = mbstowcs(NULL, text, 0);
+
+    return count != (size_t)-1 ? count : strlen(text);
+}
+
+/* How wide a column is with its title; 0 when none of its fields is there. */
+static size_t column_width(const struct alk__listing *rows, const struct alk__column *column) {
     char room[ALK__AGE_BYTES];
+    size_t most = 0;
 
     for (size_t row = 0; row < rows->count; row++) {
-        if (shown(rows, row, column, room, sizeof(room)) != NULL)
-            return true;
+        const char *text = shown(rows, row, column, room, sizeof(room));
+        size_t width = text != NULL ? width_of(text) : 0;
+
+        if (text != NULL && most == 0)
+            most = width_of(title_of(column, room, sizeof(room)));
+        most = width > most ? width : most;
     }
-    return false;
+    return most;
+}
+
+/* Whether the table is wider than the terminal; without one there is no limit. */
+static bool is_too_wide(const struct alk__listing *rows, size_t limit) {
+    size_t total = 0;
+
+    for (size_t i = 0; i < rows->column_count; i++) {
+        const struct alk__column *column = &rows->columns[i];
+        size_t width = column->is_listed ? column_width(rows, column) : 0;
+
+        total += width > 0 ? width + 1 : 0;
+    }
+    return total > limit + 1;
 }
 
 static bool set_cell(struct libscols_line *line, size_t place, const struct alk__column *column,
@@ -192,17 +251,22 @@ static bool set_cell(struct libscols_line *line, size_t place, const struct alk_
     return true;
 }
 
-static bool fill_table(struct libscols_table *table, const struct alk__listing *rows) {
+static bool fill_table(struct libscols_table *table, const struct alk__listing *all) {
+    struct alk__listing narrow = *all;
+    const struct alk__listing *rows = &narrow;
     const struct alk__column *used[64];
     size_t count = 0;
 
+    narrow.is_narrow = isatty(STDOUT_FILENO) && is_too_wide(all, scols_table_get_termwidth(table));
+
     for (size_t i = 0; i < rows->column_count && count < ALK__COUNT(used); i++) {
         const struct alk__column *column = &rows->columns[i];
-        int flags = is_number(column) ? SCOLS_FL_RIGHT : SCOLS_FL_TRUNC;
+        char title[ALK__AGE_BYTES];
 
-        if (!column->is_listed || !is_anywhere(rows, column))
+        if (!column->is_listed || column_width(rows, column) == 0)
             continue;
-        if (scols_table_new_column(table, column->name, 0.1, flags) == NULL)
+        if (scols_table_new_column(table, title_of(column, title, sizeof(title)), 0.1,
+                                   flags_of(column)) == NULL)
             return false;
         used[count++] = column;
     }
@@ -226,14 +290,15 @@ static bool fill_record(struct libscols_table *table, const struct alk__listing 
         return false;
     for (size_t i = 0; i < rows->column_count; i++) {
         const struct alk__column *column = &rows->columns[i];
-        char room[ALK__AGE_BYTES];
+        char room[ALK__AGE_BYTES], title[ALK__AGE_BYTES];
         const char *text = shown(rows, 0, column, room, sizeof(room));
         struct libscols_line *line;
 
         if (text == NULL)
             continue;
         line = scols_table_new_line(table, NULL);
-        if (line == NULL || scols_line_set_data(line, 0, column->name) != 0 ||
+        if (line == NULL ||
+            scols_line_set_data(line, 0, title_of(column, title, sizeof(title))) != 0 ||
             !set_cell(line, 1, column, text))
             return false;
     }

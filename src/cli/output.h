@@ -34,7 +34,8 @@ struct alk__column {
 };
 
 /* Rows as they lie in memory, and what their columns are. now_us: the time that ages are counted
- * from. */
+ * from. is_narrow: times by their age alone, where a terminal has no room for more; set by what
+ * prints. */
 struct alk__listing {
     const struct alk__column *columns;
     size_t column_count;
@@ -42,6 +43,7 @@ struct alk__listing {
     size_t row_bytes;
     size_t count;
     int64_t now_us;
+    bool is_narrow;
 };
 
 #define ALK__COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -4,17 +4,23 @@
 #include "cli/exit.h"
 #include "cli/output.h"
 #include "program/service.h"
+#include "program/supervise.h"
 
 static alk_status load(void *context, struct alk__config **ret_config, alk_error *error) {
     const struct alk__arguments *arguments = context;
     alk_status st = alk__command_config(arguments, arguments->config, ret_config, error);
 
-    if (st != ALK_OK || (*ret_config)->is_scheduler || (*ret_config)->worker_count > 0)
+    if (st != ALK_OK)
         return st;
+    st = alk__store_check(*ret_config, error);
+    if (st == ALK_OK && !(*ret_config)->is_scheduler && (*ret_config)->worker_count == 0)
+        st = alk__fail(error, ALK_INVALID, "%s: no scheduler and no worker: nothing to run",
+                       arguments->config);
+    if (st == ALK_OK)
+        return ALK_OK;
     alk__config_free(*ret_config);
     *ret_config = NULL;
-    return alk__fail(error, ALK_INVALID, "%s: no scheduler and no worker: nothing to run",
-                     arguments->config);
+    return st;
 }
 
 static int print_check(const struct alk__arguments *arguments, struct alk__config *config) {

@@ -66,15 +66,23 @@ static int refuse(const char *message) {
     return alk__exit_report(alk__fail(&error, ALK_INVALID, "%s", message), &error);
 }
 
+static bool is_payload_empty(const struct alk__arguments *arguments) {
+    return arguments->payload != NULL && arguments->payload[0] == '\0';
+}
+
 static int run_put(const struct alk__arguments *arguments) {
     if (arguments->queue == NULL)
         return refuse("schedule put needs --queue Q");
+    if (is_payload_empty(arguments))
+        return refuse(ALK__PAYLOAD_EMPTY);
     return alk__with_store(arguments, put);
 }
 
 static int run_set(const struct alk__arguments *arguments) {
     alk_schedule ignored = ALK_SCHEDULE_INIT;
 
+    if (is_payload_empty(arguments))
+        return refuse(ALK__PAYLOAD_EMPTY);
     if (take_options(arguments, &ignored) == 0)
         return refuse("schedule set needs something to set (alk help schedule set lists it)");
     return alk__with_store(arguments, set);
@@ -100,7 +108,9 @@ const struct alk__command alk__command_schedule_put = {
     .summary = "make a schedule, or state the whole of one anew",
     .usage = "NAME SPEC --queue Q",
     .details =
-        "SPEC is five fields of cron in UTC, a word like @daily, or @every 10m.\n"
+        "SPEC is five fields of cron in UTC, or six with seconds first; a word like @daily; "
+        "@every 10m;\n"
+        "or @at 2027-01-31T06:00:00Z, once.\n"
         "What is not given is set to its default. When the spec stays, so does the next fire.",
     .examples = {{"alk schedule put nightly '0 3 * * *' --queue reports", "at three"},
                  {"alk schedule put beat '@every 10s' --queue beat --payload '{\"n\":1}'",

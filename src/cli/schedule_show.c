@@ -49,9 +49,12 @@ static const struct alk__column columns[] = {
 /* clang-format on */
 
 static struct alk__listing rows_of(const alk_schedule_list *list) {
-    return (struct alk__listing){columns,         ALK__COUNT(columns),
-                                 list->schedules, sizeof(alk_schedule_row),
-                                 list->count,     list->now_us};
+    return (struct alk__listing){.columns = columns,
+                                 .column_count = ALK__COUNT(columns),
+                                 .rows = list->schedules,
+                                 .row_bytes = sizeof(alk_schedule_row),
+                                 .count = list->count,
+                                 .now_us = list->now_us};
 }
 
 alk_status alk__schedule_print_next(const struct alk__arguments *arguments, alk_conn *conn,
@@ -133,9 +136,12 @@ static alk_status show_history(const struct alk__arguments *arguments, alk_conn 
     int limit = (int)alk__given(arguments->limit, 100);
     alk_schedule_history history = {.count = 0};
     alk_status st = alk_schedule_history_get(conn, name, limit, &history, error);
-    struct alk__listing rows = {event_columns,  ALK__COUNT(event_columns),
-                                history.events, sizeof(alk_schedule_event),
-                                history.count,  alk__now_us(NULL)};
+    struct alk__listing rows = {.columns = event_columns,
+                                .column_count = ALK__COUNT(event_columns),
+                                .rows = history.events,
+                                .row_bytes = sizeof(alk_schedule_event),
+                                .count = history.count,
+                                .now_us = alk__now_us(NULL)};
 
     if (st != ALK_OK)
         return st == ALK_ABSENT ? alk__schedule_absent(name, error) : st;

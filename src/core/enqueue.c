@@ -1,6 +1,7 @@
 /* core/enqueue.c: puts jobs into queues, in the caller's transaction if there is one. Everything
  * that can be refused is refused before the database is touched (S33). */
 #include <alkstore/job.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -135,20 +136,48 @@ static void columns_set(const struct columns *columns, size_t n, const struct al
 struct enqueueing {
     const struct alk__new_job *jobs;
     size_t count;
-    int64_t *ids; /* may be NULL */
+    int64_t *ids;             /* may be NULL */
+    struct alk__text *queues; /* to call */
+    size_t queue_count;
     struct columns columns;
 };
 
-static alk_status insert(alk_conn *conn, const struct enqueueing *work, alk_error *error) {
-    const struct columns *c = &work->columns;
-    struct alk__rows rows = {0};
+static int compare_texts(const void *left, const void *right) {
+    const struct alk__text *a = left;
+    const struct alk__text *b = right;
+    int order = memcmp(a->bytes, b->bytes, a->length < b->length ? a->length : b->length);
 
-    alk_status st = alk__do(conn, ALK__JOB_ENQUEUE, &rows, error, ALK__SS(c->queue, c->count),
-                            ALK__JS(c->payload, c->count), ALK__JS(c->headers, c->count),
-                            ALK__IS(c->priority, c->count), ALK__IS(c->max_attempts, c->count),
-                            ALK__TS(c->run_at, c->count), ALK__DS(c->delay, c->count),
-                            ALK__DS(c->expires, c->count), ALK__TS(c->expires_at, c->count),
-                            ALK__IS(c->schedule_id, c->count), ALK__TS(c->fire_at, c->count));
+    return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
+}
+
+/* The queues to call, each once. */
+static size_t list_queues(const struct columns *columns, struct alk__text *queues) {
+    size_t count = 0;
+
+    memcpy(queues, columns->queue, columns->count * sizeof(*queues));
+    qsort(queues, columns->count, sizeof(*queues), compare_texts);
+    for (size_t i = 0; i < columns->count; i++) {
+        if (count == 0 || !alk__text_equal(queues[i], queues[count - 1]))
+            queues[count++] = queues[i];
+    }
+    return count;
+}
+
+static alk_status enqueue(alk_conn *conn, void *context, alk_error *error) {
+    const struct enqueueing *work = context;
+    const struct columns *c = &work->columns;
+    const struct alk__value values[] = {
+        ALK__SS(c->queue, c->count),        ALK__JS(c->payload, c->count),
+        ALK__JS(c->headers, c->count),      ALK__IS(c->priority, c->count),
+        ALK__IS(c->max_attempts, c->count), ALK__TS(c->run_at, c->count),
+        ALK__DS(c->delay, c->count),        ALK__DS(c->expires, c->count),
+        ALK__TS(c->expires_at, c->count),   ALK__IS(c->schedule_id, c->count),
+        ALK__TS(c->fire_at, c->count)};
+    struct alk__rows rows = {0};
+    const struct alk__call call = {ALK__JOB_ENQUEUE, values, sizeof(values) / sizeof(*values),
+                                   &rows};
+
+    alk_status st = alk__run_and_wake(conn, &call, work->queues, work->queue_count, error);
     if (st >= 0 && rows.count != work->count)
         st = alk__fail(error, ALK_INVALID, "payload is longer than queue '%s' allows",
                        alk__excerpt_of(work->jobs[0].queue).text);
@@ -156,30 +185,6 @@ static alk_status insert(alk_conn *conn, const struct enqueueing *work, alk_erro
         work->ids[i] = ALK__ROW(&rows, alk__row_number, i)->number;
     alk__rows_free(&rows);
     return st;
-}
-
-/* One call for each queue: jobs of one queue mostly stand together. */
-static alk_status call_waiters(alk_conn *conn, const struct enqueueing *work, alk_error *error) {
-    alk_status st = ALK_OK;
-
-    for (size_t i = 0; st >= 0 && i < work->count; i++) {
-        char queue[ALK__NAME_MAX + 1];
-        struct alk__text name = work->jobs[i].queue;
-        if ((i > 0 && alk__text_equal(name, work->jobs[i - 1].queue)) ||
-            name.length >= sizeof(queue))
-            continue;
-        memcpy(queue, name.bytes, name.length);
-        queue[name.length] = '\0';
-        st = alk__wake_others(conn, queue, error);
-    }
-    return st;
-}
-
-static alk_status enqueue(alk_conn *conn, void *context, alk_error *error) {
-    const struct enqueueing *work = context;
-    alk_status st = insert(conn, work, error);
-
-    return st < 0 ? st : call_waiters(conn, work, error);
 }
 
 alk_status alk__enqueue_jobs(alk_conn *conn, const struct alk__new_job *jobs, size_t count,
@@ -191,13 +196,18 @@ alk_status alk__enqueue_jobs(alk_conn *conn, const struct alk__new_job *jobs, si
         return ALK_OK;
     if (ret_ids != NULL)
         work.ids = alk__arena_alloc(&arena, count * sizeof(*work.ids));
-    if ((ret_ids != NULL && work.ids == NULL) || !columns_alloc(&work.columns, &arena, count)) {
+    work.queues = alk__arena_alloc(&arena, count * sizeof(*work.queues));
+    if ((ret_ids != NULL && work.ids == NULL) || work.queues == NULL ||
+        !columns_alloc(&work.columns, &arena, count)) {
         alk__arena_free(&arena);
         return alk__nomem(error);
     }
     for (size_t i = 0; i < count; i++)
         columns_set(&work.columns, i, &jobs[i]);
-    alk_status st = alk__atomic(conn, enqueue, &work, error);
+    work.queue_count = list_queues(&work.columns, work.queues);
+    /* On PostgreSQL it is one statement, all or nothing by itself, and one round trip. */
+    alk_status st = alk__is_postgres(conn) ? enqueue(conn, &work, error)
+                                           : alk__atomic(conn, enqueue, &work, error);
     if (st >= 0 && ret_ids != NULL)
         memcpy(ret_ids, work.ids, count * sizeof(*ret_ids));
     alk__arena_free(&arena);

@@ -17,6 +17,7 @@
     1000000 /* where the look at the ledger starts, in this many parts of all schedules */
 #define BATCH_JOBS 1000
 #define BATCH_ROWS 2000
+#define BATCH_OLD 100 /* each with its history */
 
 /* look brings ids (or, with act_without_ids, just a row); act does something about them. */
 struct step {
@@ -37,6 +38,7 @@ static const struct step steps[] = {
     {"done",      ALK__JOB_DONE_OLD,     1, false, ALK__JOB_DONE_PURGE, false, false, BATCH_ROWS},
     {"dead",      ALK__JOB_DEAD_OLD,     1, false, ALK__JOB_DEAD_PURGE, false, false, BATCH_ROWS},
     {"ledger",    ALK__EVENT_OLD,        2, false, ALK__EVENT_PURGE,    false, false, BATCH_ROWS},
+    {"schedules", ALK__SCHEDULE_OLD,     1, false, ALK__SCHEDULE_PURGE, false, false, BATCH_OLD},
     {"lanes",     ALK__LANE_DOUBLES,     0, false, ALK__LANE_PURGE,     true,  true,  BATCH_ROWS},
     {"waiters",   ALK__WAITER_DEAD,      0, false, ALK__WAITER_PURGE,   true,  true,  BATCH_ROWS},
 };
@@ -50,7 +52,17 @@ struct maintaining {
     alk_lease lease;
     struct alk__rows found[STEP_COUNT];
     struct alk__maintain_result result;
+    alk_status failed; /* of the first look or act that failed, with its error */
+    alk_error failure;
 };
+
+/* What fails keeps no other step from its work; the first failure is the call's. */
+static void note_failure(struct maintaining *work, size_t n, alk_status st, alk_error *failure) {
+    if (st >= 0 || work->failed < 0)
+        return;
+    work->failed = alk__wrap(failure, st, "%s", steps[n].name);
+    work->failure = *failure;
+}
 
 /* ---- looking ---- */
 
@@ -66,17 +78,16 @@ static alk_status look(struct maintaining *work, size_t n, alk_error *error) {
     return alk__run(work->conn, step->look, values, step->look_values, &work->found[n], error);
 }
 
-/* ALK_OK when there is something to do, ALK_EMPTY. */
-static alk_status look_all(struct maintaining *work, alk_error *error) {
+/* Whether there is something to do. */
+static bool look_all(struct maintaining *work) {
     bool has_work = false;
 
-    for (size_t i = 0; i < STEP_COUNT; i++) {
-        alk_status st = look(work, i, error);
-        if (st < 0)
-            return alk__wrap(error, st, "look for '%s'", steps[i].name);
+    for (size_t i = 0; i < STEP_COUNT && !alk__conn_is_broken(work->conn); i++) {
+        alk_error failure = ALK_ERROR_INIT;
+        note_failure(work, i, look(work, i, &failure), &failure);
         has_work = has_work || work->found[i].count > 0;
     }
-    return has_work ? ALK_OK : ALK_EMPTY;
+    return has_work && !alk__conn_is_broken(work->conn);
 }
 
 /* ---- doing ---- */
@@ -178,22 +189,13 @@ static alk_status act(struct maintaining *work, size_t n, alk_error *error) {
                    ALK__I((int64_t)touched));
 }
 
-/* A step that fails does not keep the others from their work; the first failure is the call's. */
-static alk_status act_all(struct maintaining *work, alk_error *error) {
-    alk_status first = ALK_OK;
-
+static void act_all(struct maintaining *work) {
     for (size_t i = 0; i < STEP_COUNT && !alk__conn_is_broken(work->conn); i++) {
         alk_error failure = ALK_ERROR_INIT;
         if (work->found[i].count == 0)
             continue;
-        alk_status st = act(work, i, &failure);
-        if (st >= 0 || first < 0)
-            continue;
-        first = alk__wrap(&failure, st, "%s", steps[i].name);
-        if (error != NULL)
-            *error = failure;
+        note_failure(work, i, act(work, i, &failure), &failure);
     }
-    return first;
 }
 
 static alk_status act_under_lease(struct maintaining *work, const char *owner, alk_error *error) {
@@ -203,11 +205,11 @@ static alk_status act_under_lease(struct maintaining *work, const char *owner, a
         work->result.is_held = true;
     if (st != ALK_OK)
         return st;
-    st = act_all(work, error);
+    act_all(work);
     /* A lease that cannot be given back lapses. */
     if (!alk__conn_is_broken(work->conn))
         (void)alk_lease_release(work->conn, &work->lease, NULL);
-    return st;
+    return ALK_OK;
 }
 
 alk_status alk__maintain_step(alk_conn *conn, const char *owner,
@@ -216,9 +218,12 @@ alk_status alk__maintain_step(alk_conn *conn, const char *owner,
 
     if (alk_conn_in_tx(conn))
         return alk__fail(error, ALK_USAGE, "maintenance inside a transaction");
-    alk_status st = look_all(&work, error);
-    if (st == ALK_OK)
-        st = act_under_lease(&work, owner, error);
+    alk_status st = look_all(&work) ? act_under_lease(&work, owner, error) : ALK_OK;
+    if (st >= 0 && work.failed < 0) {
+        st = work.failed;
+        if (error != NULL)
+            *error = work.failure;
+    }
     for (size_t i = 0; i < STEP_COUNT; i++)
         alk__rows_free(&work.found[i]);
     if (st < 0)

@@ -8,7 +8,11 @@
 #include "core/overlap.h"
 #include "core/schedule.h"
 
-/* ---- remove and pause: with the name as their context ---- */
+/* ---- remove and pause ---- */
+
+struct target {
+    const char *name;
+};
 
 alk_status alk__schedule_remove(alk_conn *conn, const char *name, alk_error *error) {
     struct alk__rows rows = {0};
@@ -23,16 +27,19 @@ alk_status alk__schedule_remove(alk_conn *conn, const char *name, alk_error *err
     return status;
 }
 
-static alk_status remove_in_tx(alk_conn *conn, void *name, alk_error *error) {
-    return alk__schedule_remove(conn, name, error);
+static alk_status remove_in_tx(alk_conn *conn, void *context, alk_error *error) {
+    const struct target *target = context;
+
+    return alk__schedule_remove(conn, target->name, error);
 }
 
-static alk_status pause_in_tx(alk_conn *conn, void *name, alk_error *error) {
+static alk_status pause_in_tx(alk_conn *conn, void *context, alk_error *error) {
+    const struct target *target = context;
     struct alk__rows rows = {0};
 
-    alk_status status = alk__do(conn, ALK__SCHEDULE_PAUSE, &rows, error, ALK__Z(name));
+    alk_status status = alk__do(conn, ALK__SCHEDULE_PAUSE, &rows, error, ALK__Z(target->name));
     if (status >= 0 && rows.count == 0) {
-        status = alk__do(conn, ALK__SCHEDULE_GET, &rows, error, ALK__Z(name));
+        status = alk__do(conn, ALK__SCHEDULE_GET, &rows, error, ALK__Z(target->name));
         if (status >= 0)
             status = rows.count > 0 ? ALK_UNCHANGED : ALK_ABSENT;
     }
@@ -40,18 +47,12 @@ static alk_status pause_in_tx(alk_conn *conn, void *name, alk_error *error) {
     return status;
 }
 
-/* The functions above only read the name. */
-union name {
-    const char *given;
-    void *context;
-};
-
 alk_status alk_schedule_remove(alk_conn *conn, const char *name, alk_error *error) {
-    return alk__schedule_run(conn, name, remove_in_tx, (union name){name}.context, error);
+    return alk__schedule_run(conn, name, remove_in_tx, &(struct target){name}, error);
 }
 
 alk_status alk_schedule_pause(alk_conn *conn, const char *name, alk_error *error) {
-    return alk__schedule_run(conn, name, pause_in_tx, (union name){name}.context, error);
+    return alk__schedule_run(conn, name, pause_in_tx, &(struct target){name}, error);
 }
 
 /* ---- resume ---- */

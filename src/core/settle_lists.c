@@ -97,17 +97,17 @@ static int64_t known_or(int64_t number, int64_t otherwise) {
 }
 
 /* A row that is gone or cannot be read gets the back-off of a first attempt: its settlement is
- * refused or its attempt counts for nothing anyway. */
-static int64_t backoff_of(const struct alk__rows *rows, int64_t id,
+ * refused or its attempt counts for nothing anyway. Rows and entries are in the order of their ids;
+ * place goes on from one call to the next. */
+static int64_t backoff_of(const struct alk__rows *rows, size_t *place, int64_t id,
                           const struct alk__random *random) {
     struct alk__row_attempt found = {
         .attempt = 1, .backoff_base = ALK__NULL, .backoff_cap = ALK__NULL};
 
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct alk__row_attempt *row = ALK__ROW(rows, alk__row_attempt, i);
-        if (row->id == id)
-            found = *row;
-    }
+    while (*place < rows->count && ALK__ROW(rows, alk__row_attempt, *place)->id < id)
+        (*place)++;
+    if (*place < rows->count && ALK__ROW(rows, alk__row_attempt, *place)->id == id)
+        found = *ALK__ROW(rows, alk__row_attempt, *place);
     return alk__backoff_us(known_or(found.backoff_base, BACKOFF_BASE_US),
                            known_or(found.backoff_cap, BACKOFF_CAP_US), known_or(found.attempt, 1),
                            random);
@@ -119,6 +119,7 @@ alk_status alk__entries_delay(alk_conn *conn, struct alk__entry *entries, size_t
     struct alk__arena arena = {0};
     struct alk__rows rows = {0};
     size_t needed = 0;
+    size_t place = 0;
 
     int64_t *ids = alk__arena_alloc(&arena, count * sizeof(*ids));
     if (ids == NULL)
@@ -132,7 +133,7 @@ alk_status alk__entries_delay(alk_conn *conn, struct alk__entry *entries, size_t
         st = alk__do(conn, ALK__JOB_ATTEMPTS, &rows, error, ALK__IS(ids, needed));
     for (size_t i = 0; st >= 0 && i < count; i++) {
         if (needs_backoff(&entries[i]))
-            entries[i].delay_us = backoff_of(&rows, entries[i].id, random);
+            entries[i].delay_us = backoff_of(&rows, &place, entries[i].id, random);
     }
     alk__rows_free(&rows);
     alk__arena_free(&arena);

@@ -200,12 +200,14 @@ static void report_good(const struct tick *tick, const struct alk__plan *plan) {
         alk__report(tick->options->reporter, &event);
     }
     for (size_t k = 0; k < plan->fire_count; k++) {
-        alk_event event = alk__event(ALK_LEVEL_DEBUG, "schedule fired");
+        bool is_skipped = plan->fires[k].is_skipped; /* S122 */
+        alk_event event = is_skipped ? alk__event(ALK_LEVEL_INFO, "boundary skipped")
+                                     : alk__event(ALK_LEVEL_DEBUG, "schedule fired");
         event.subject = plan->name;
-        event.job_id = plan->fires[k].job_id;
+        event.job_id = is_skipped ? -1 : plan->fires[k].job_id;
         event.fire_at_us = plan->fires[k].at_us;
         event.fence = tick->options->lease->fence;
-        if (plan->fires[k].job_id != 0)
+        if (plan->fires[k].job_id != 0 || is_skipped)
             alk__report(tick->options->reporter, &event);
     }
 }

@@ -90,11 +90,11 @@ static void *run_renewals(void *context) {
     int64_t wait_us = holder->lease.ttl_us / 3;
     while (!wait_done(holder, wait_us)) {
         alk_status status = renew(holder);
-        if (status == ALK_LOST || alk__monotonic_us() >= holder->good_until_us) {
+        int64_t rest_us = holder->good_until_us - alk__monotonic_us();
+        if (status == ALK_LOST || rest_us <= 0) {
             alk_stop_set(holder->lost);
             break;
         }
-        int64_t rest_us = holder->good_until_us - alk__monotonic_us();
         wait_us = holder->lease.ttl_us / (status == ALK_OK ? 3 : 20);
         wait_us = min_us(wait_us, rest_us);
     }

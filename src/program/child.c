@@ -110,6 +110,10 @@ static void finish_output(struct running *running) {
         start++;
     memmove(end->tail, end->tail + start, end->tail_length - start);
     end->tail_length -= start;
+    for (size_t i = 0; i < end->tail_length; i++) { /* a text ends at a zero */
+        if (end->tail[i] == '\0')
+            end->tail[i] = ' ';
+    }
     end->tail[end->tail_length] = '\0';
 }
 

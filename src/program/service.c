@@ -233,8 +233,10 @@ static void take_end(struct service *service, struct task *task) {
     if (task->body != open_store || service->is_stopping)
         return;
     st = start_loops(service, &error);
-    if (st != ALK_OK)
+    if (st != ALK_OK) {
         fail(service, st, &error);
+        return;
+    }
     alk__log_say(service->log, ALK_LEVEL_INFO, "started", NULL, NULL, "%s",
                  alk_store_url(service->store));
     alk__notify("READY=1");
@@ -321,9 +323,9 @@ static void reload(struct service *service) {
         st = apply_settings(service, config, &error);
     if (st == ALK_OK)
         alk__log_say(service->log, ALK_LEVEL_INFO, "configuration read", NULL, NULL, "%s", "");
-    else
-        alk__log_say(service->log, ALK_LEVEL_ERROR, "configuration not read", NULL, &error,
-                     "the old one stays in force");
+    else /* said each time: who asks again within a minute is owed an answer */
+        alk__log_say(service->log, ALK_LEVEL_ERROR, "configuration not read", NULL, NULL,
+                     "%s (the old one stays in force)", error.message);
     alk__notify("READY=1");
 }
 

@@ -47,8 +47,7 @@ alk_status alk__supervise(const char *subject, alk__run_fn run, void *context, a
     }
 }
 
-alk_status alk__store_open(const struct alk__config *config, int connections, struct alk__log *log,
-                           alk_store **ret_store, alk_error *error) {
+static alk_store_options options_of(const struct alk__config *config) {
     alk_store_options options = ALK_STORE_OPTIONS_INIT;
 
     options.schema = config->schema;
@@ -56,7 +55,20 @@ alk_status alk__store_open(const struct alk__config *config, int connections, st
     options.must_exist = true;
     if (config->pool_max > 0)
         options.pool_max = (int)config->pool_max;
-    else if (options.pool_max < connections)
+    return options;
+}
+
+alk_status alk__store_check(const struct alk__config *config, alk_error *error) {
+    alk_store_options options = options_of(config);
+
+    return alk_url_check(config->store_url, &options, error);
+}
+
+alk_status alk__store_open(const struct alk__config *config, int connections, struct alk__log *log,
+                           alk_store **ret_store, alk_error *error) {
+    alk_store_options options = options_of(config);
+
+    if (config->pool_max == 0 && options.pool_max < connections)
         options.pool_max = connections;
     if (log != NULL) {
         options.event = alk__log_event;

@@ -17,6 +17,9 @@ typedef alk_status (*alk__run_fn)(void *context, alk_stop *stop, alk_error *erro
 alk_status alk__supervise(const char *subject, alk__run_fn run, void *context, alk_stop *stop,
                           struct alk__log *log, alk_error *error);
 
+/* Whether the store that config names can be one, without a look at it. ALK_OK; ALK_INVALID. */
+alk_status alk__store_check(const struct alk__config *config, alk_error *error);
+
 /* Opens the store that config names, which must exist (S2).
  *
  * connections  how many the loops need; the pool has at least as many unless pool_max is set */

@@ -129,8 +129,10 @@ struct alk__cell {
     struct alk__text text;
     const char *what; /* for CELL_OTHER: "a blob", "a real number" */
 };
+/* expected: how many rows there is room for at once, so that reading them cannot fail for memory
+ * when a COMMIT is on its way behind them. */
 alk_status alk__rows_start(struct alk__rows *rows, const struct alk__row_type *type,
-                           alk_error *error);
+                           size_t expected, alk_error *error);
 alk_status alk__rows_add(struct alk__rows *rows, const struct alk__row_type *type,
                          const struct alk__cell *cells, size_t cell_count, alk_error *error);
 

@@ -29,18 +29,17 @@ static const char *skip_value(const char *at) {
     return *at == '\'' ? at + 1 : at;
 }
 
-/* The password of user:password@: from the first colon behind "//" to the last @ of the authority.
- */
+/* The password of user:password@: from the first colon behind "//" to the last @ in front of the
+ * query, or of all where a '?' in it was not encoded. */
 static bool find_user_password(const char *url, const char **ret_start, const char **ret_end) {
     const char *authority = strstr(url, "://");
 
     if (authority == NULL)
         return false;
     authority += 3;
-    const char *end = authority + strcspn(authority, "/?#");
-    const char *at_sign = memrchr(authority, '@', (size_t)(end - authority));
-    if (at_sign == NULL) /* a password with a slash in it that nobody encoded */
-        at_sign = strchr(authority, '@');
+    const char *at_sign = memrchr(authority, '@', strcspn(authority, "?"));
+    if (at_sign == NULL)
+        at_sign = strrchr(authority, '@');
     if (at_sign == NULL)
         return false;
     const char *colon = memchr(authority, ':', (size_t)(at_sign - authority));

@@ -355,6 +355,15 @@ alk_status alk__postgres_rollback(struct alk__postgres *session, alk_error *erro
 
 /* ---- calls ---- */
 
+/* What is given in arrays brings at most a row for each element. */
+static size_t element_count(const struct alk__call *call) {
+    size_t count = 0;
+
+    for (size_t i = 0; i < call->value_count; i++)
+        count = call->values[i].count > count ? call->values[i].count : count;
+    return count;
+}
+
 /* All that may want memory comes first: once something is sent, there is no way back. */
 static alk_status trip_fill(struct trip *trip, alk_error *error) {
     alk_status status = trip_start(trip, 3 + STEPS_A_CALL * trip->call_count, error);
@@ -370,7 +379,8 @@ static alk_status trip_fill(struct trip *trip, alk_error *error) {
         status = alk__postgres_encode(&trip->arena, &alk__statements[call->statement], call,
                                       &trip->parameters[i], error);
         if (status >= 0 && call->rows != NULL)
-            status = alk__rows_start(call->rows, alk__statements[call->statement].row, error);
+            status = alk__rows_start(call->rows, alk__statements[call->statement].row,
+                                     element_count(call), error);
     }
     return status;
 }

@@ -27,15 +27,12 @@ struct watch {
  * often. */
 #define CONNECT_LOOK_US (5 * ALK__MS)
 
-struct channel {
-    char name[24];
-};
-
 /* Shared by all stores of a schema in one database: a channel belongs to its database anyway. */
-static struct channel channel_of(const char *schema) {
-    struct channel channel;
+static struct alk__channel channel_of(const struct alk__settings *settings) {
+    struct alk__channel channel;
 
-    snprintf(channel.name, sizeof(channel.name), "alk_%016" PRIx64, alk__schema_hash(schema));
+    snprintf(channel.name, sizeof(channel.name), "alk_%016" PRIx64,
+             alk__schema_hash(settings->schema));
     return channel;
 }
 
@@ -97,7 +94,7 @@ static alk_status look_connecting(struct watch *watch, alk_error *error) {
         return alk__postgres_connect_failure(watch->connection, error);
 
     char sql[64];
-    snprintf(sql, sizeof(sql), "LISTEN %s", channel_of(watch->settings->schema).name);
+    snprintf(sql, sizeof(sql), "LISTEN %s", channel_of(watch->settings).name);
     if (PQsetnonblocking(watch->connection, 1) != 0 || PQsendQuery(watch->connection, sql) == 0)
         return lost(error);
     watch->state = ASKING;
@@ -163,16 +160,10 @@ static alk_status postgres_watch_look(struct alk__watch *opaque, bool *ret_calle
     return ALK_OK;
 }
 
-static alk_status postgres_say(alk_conn *conn, const char *topic, alk_error *error) {
-    struct channel channel = channel_of(conn->store->settings.schema);
-
-    return alk__do(conn, ALK__WAKE_OTHERS, NULL, error, ALK__Z(channel.name), ALK__Z(topic));
-}
-
 const struct alk__wake_driver alk__wake_postgres = {
     .open = postgres_watch_open,
     .close = postgres_watch_close,
     .fd = postgres_watch_fd,
     .look = postgres_watch_look,
-    .say = postgres_say,
+    .channel = channel_of,
 };

@@ -20,14 +20,6 @@ void alk__rows_free(struct alk__rows *rows) {
     *rows = (struct alk__rows){0};
 }
 
-alk_status alk__rows_start(struct alk__rows *rows, const struct alk__row_type *type,
-                           alk_error *error) {
-    (void)error;
-    alk__rows_free(rows);
-    rows->row_size = type->size;
-    return ALK_OK;
-}
-
 static size_t column_count(const struct alk__row_type *type) {
     size_t count = 0;
 
@@ -36,15 +28,28 @@ static size_t column_count(const struct alk__row_type *type) {
     return count;
 }
 
+static bool grow(struct alk__rows *rows, size_t capacity) {
+    void *items = alk__realloc(rows->items, capacity * rows->row_size);
+
+    if (items == NULL)
+        return false;
+    rows->items = items;
+    rows->capacity = capacity;
+    return true;
+}
+
+alk_status alk__rows_start(struct alk__rows *rows, const struct alk__row_type *type,
+                           size_t expected, alk_error *error) {
+    alk__rows_free(rows);
+    rows->row_size = type->size;
+    if (type->columns == NULL || expected == 0 || grow(rows, expected))
+        return ALK_OK;
+    return alk__nomem(error);
+}
+
 static void *next_item(struct alk__rows *rows) {
-    if (rows->count == rows->capacity) {
-        size_t capacity = rows->capacity == 0 ? 4 : 2 * rows->capacity;
-        void *items = alk__realloc(rows->items, capacity * rows->row_size);
-        if (items == NULL)
-            return NULL;
-        rows->items = items;
-        rows->capacity = capacity;
-    }
+    if (rows->count == rows->capacity && !grow(rows, rows->count == 0 ? 4 : 2 * rows->count))
+        return NULL;
     void *item = alk__row_at(rows, rows->count);
     memset(item, 0, rows->row_size);
     return item;

@@ -129,12 +129,12 @@ alk_status alk__run(alk_conn *conn, enum alk__statement statement, const struct 
 
 alk_status alk__commit_with(alk_conn *conn, const struct alk__call *calls, size_t call_count,
                             size_t *ret_failed, alk_error *error) {
-    alk_status status = alk__enter(conn, error);
+    alk_status status = ALK_OK;
 
-    if (status >= 0 && conn->is_joined)
+    if (conn->is_joined)
         status = alk__fail(error, ALK_USAGE, "a joined connection is committed by its host");
     if (status >= 0)
-        status = alk__tx_check_ours(conn, error);
+        status = alk__enter_ours(conn, error);
     return status < 0 ? status : run(conn, calls, call_count, ALK__RUN_COMMIT, ret_failed, error);
 }
 

@@ -117,4 +117,9 @@ enum alk__wake_answer alk__wake_wait(struct alk__wake *wake, const alk_stop *sto
 #define ALK__TOPIC_LEASE "\x01lease"
 alk_status alk__wake_others(alk_conn *conn, const char *topic, alk_error *error);
 
+/* Runs a writing call and says topics behind it: in the transaction that is open, else in one of
+ * their own and, on PostgreSQL, in one round trip. */
+alk_status alk__run_and_wake(alk_conn *conn, const struct alk__call *call,
+                             const struct alk__text *topics, size_t topic_count, alk_error *error);
+
 #endif

@@ -3,6 +3,7 @@
 #include "store/sqlite.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -166,6 +167,16 @@ static alk_status set_up(struct alk__session *session, alk_error *error) {
     return status;
 }
 
+/* SQLite has tried to read as well, so of a file that cannot be made it knows only that it is not
+ * there. */
+static bool is_forbidden(const struct alk__session *session, const char *folder) {
+    int reason = sqlite3_system_errno(session->handle);
+
+    return reason == EACCES ||
+           (reason == ENOENT && faccessat(AT_FDCWD, folder, W_OK, AT_EACCESS) != 0 &&
+            errno == EACCES);
+}
+
 /* SQLite says "unable to open database file" for whatever is in the way. */
 static alk_status cannot_open(const struct alk__session *session, int code, alk_error *error) {
     const struct alk__settings *settings = session->settings;
@@ -188,7 +199,12 @@ static alk_status cannot_open(const struct alk__session *session, int code, alk_
                            settings->masked);
     else if (stat(settings->target, &found) == 0 && S_ISDIR(found.st_mode))
         status = alk__fail(error, ALK_FAILED, "'%s' is a folder", settings->target);
-    else {
+    else if (is_forbidden(session, folder)) {
+        alk__fail(error, ALK_FAILED, "open '%s': %s (%d)", settings->target,
+                  alk__reason_of(EACCES).text, SQLITE_CANTOPEN);
+        status = ALK_FAILED;
+        alk__error_set_code(error, "14");
+    } else {
         status = alk__sqlite_fail(session, code, error);
         status = alk__wrap(error, status, "open '%s'", settings->target);
     }
@@ -225,7 +241,7 @@ alk_status alk__sqlite_connect(struct alk__session *session, alk_error *error) {
         status = cannot_open(session, code, error);
     } else {
         status = set_up(session, error);
-        if (status < 0)
+        if (status < 0 && status != ALK_NO_STORE)
             status = alk__wrap(error, status, "open '%s'", settings->target);
     }
     if (status < 0) {
@@ -242,6 +258,7 @@ static alk_status new_session(const struct alk__settings *settings,
     if (session == NULL)
         return alk__nomem(error);
     *session = (struct alk__session){.settings = settings, .deadline_us = INT64_MAX};
+    snprintf(session->version, sizeof(session->version), "SQLite %s", sqlite3_libversion());
     *ret_session = session;
     return ALK_OK;
 }
@@ -377,8 +394,7 @@ static void set_deadline(struct alk__session *session, int64_t monotonic_us) {
 }
 
 static const char *version(struct alk__session *session) {
-    (void)session;
-    return "SQLite " SQLITE_VERSION;
+    return session->version;
 }
 
 const struct alk__driver alk__driver_sqlite = {

@@ -42,6 +42,7 @@ struct alk__session {
     bool is_joined; /* the handle is the host's */
     bool has_turn;  /* to write, of file->writer */
     bool is_broken;
+    char version[32]; /* of the library that runs, which need not be the one compiled against */
     int64_t deadline_us;
     int64_t wait_ends_us; /* of the call that runs: until then its busy handler goes on */
     struct alk__sqlite_statement statements[ALK__STATEMENT_COUNT];

@@ -251,7 +251,7 @@ alk_status alk__sqlite_run(struct alk__session *session, const struct alk__call 
     (void)mode;
     *ret_failed = 0;
     alk__sqlite_start_wait(session);
-    status = calls->rows == NULL ? ALK_OK : alk__rows_start(calls->rows, def->row, error);
+    status = calls->rows == NULL ? ALK_OK : alk__rows_start(calls->rows, def->row, 0, error);
     if (status >= 0)
         status = prepare(session, calls->statement, &statement, error);
     if (status >= 0)

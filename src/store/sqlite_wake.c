@@ -159,5 +159,5 @@ const struct alk__wake_driver alk__wake_sqlite = {
     .close = close_watch,
     .fd = watch_fd,
     .look = look,
-    .say = NULL,
+    .channel = NULL,
 };

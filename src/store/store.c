@@ -97,12 +97,34 @@ static void release(alk_store *store) {
     alk__free(store);
 }
 
+static alk_status check_options(const alk_store_options *options, alk_error *error) {
+    if (options != NULL && (options->size < sizeof(size_t) || options->size > 4096))
+        return alk__fail(error, ALK_USAGE, "options start with ALK_STORE_OPTIONS_INIT");
+    return ALK_OK;
+}
+
+alk_status alk_url_check(const char *url, const alk_store_options *options, alk_error *error) {
+    if (url == NULL)
+        return alk__fail(error, ALK_USAGE, "alk_url_check needs a url");
+    alk_status status = check_options(options, error);
+    if (status < 0)
+        return status;
+
+    alk_store_options all = complete(options);
+    alk_store store = {0};
+    status = alk__settings_read(&store.arena, url, &all, &store.settings, error);
+    if (status >= 0)
+        status = find_driver(&store, error);
+    alk__arena_free(&store.arena);
+    return status;
+}
+
 alk_status alk_open(const char *url, const alk_store_options *options, alk_store **ret_store,
                     alk_error *error) {
     if (url == NULL || ret_store == NULL)
         return alk__fail(error, ALK_USAGE, "alk_open needs a url and a place for the store");
-    if (options != NULL && (options->size < sizeof(size_t) || options->size > 4096))
-        return alk__fail(error, ALK_USAGE, "options start with ALK_STORE_OPTIONS_INIT");
+    if (check_options(options, error) < 0)
+        return ALK_USAGE;
 
     alk_store_options all = complete(options);
     alk_store *store = alk__alloc(sizeof(*store));

@@ -84,8 +84,7 @@ static void set_deadline(alk_conn *conn) {
     conn->store->driver->set_deadline(conn->session, deadline_us);
 }
 
-/* What every call on a connection starts with. */
-alk_status alk__enter(alk_conn *conn, alk_error *error) {
+static alk_status use(alk_conn *conn, alk_error *error) {
     alk_status status = alk__store_check_process(conn->store, error);
 
     if (status < 0)
@@ -96,6 +95,19 @@ alk_status alk__enter(alk_conn *conn, alk_error *error) {
         alk__register_add(conn);
     set_deadline(conn);
     return ALK_OK;
+}
+
+/* SQLite may have ended the whole transaction (S33): what came behind would stay by itself. */
+static alk_status check_not_ended(const alk_conn *conn, alk_error *error) {
+    if (!conn->has_begun || is_in_tx(conn))
+        return ALK_OK;
+    return alk__fail(error, ALK_AGAIN, "the transaction was rolled back by an earlier failure");
+}
+
+alk_status alk__enter(alk_conn *conn, alk_error *error) {
+    alk_status status = use(conn, error);
+
+    return status < 0 ? status : check_not_ended(conn, error);
 }
 
 /* ---- transactions ---- */
@@ -172,23 +184,25 @@ alk_status alk_begin(alk_conn *conn, alk_error *error) {
     return alk__begin_tx(conn, NULL, error);
 }
 
-/* Whether there is a transaction that alk_begin opened: a host's is the host's to end. */
-alk_status alk__tx_check_ours(alk_conn *conn, alk_error *error) {
+/* A host's transaction is the host's to end. */
+alk_status alk__enter_ours(alk_conn *conn, alk_error *error) {
+    alk_status status = use(conn, error);
+
+    if (status < 0)
+        return status;
     if (!conn->has_begun)
         return alk__fail(error, ALK_USAGE,
                          is_in_tx(conn) ? "the transaction was begun by the host, who ends it"
                                         : "no transaction is open");
-    if (is_in_tx(conn))
-        return ALK_OK;
-    alk__tx_end(conn, false);
-    return alk__fail(error, ALK_AGAIN, "the transaction was rolled back by an earlier failure");
+    status = check_not_ended(conn, error);
+    if (status < 0)
+        alk__tx_end(conn, false);
+    return status;
 }
 
 alk_status alk_commit(alk_conn *conn, alk_error *error) {
-    alk_status status = alk__enter(conn, error);
+    alk_status status = alk__enter_ours(conn, error);
 
-    if (status >= 0)
-        status = alk__tx_check_ours(conn, error);
     return status < 0 ? status : alk__tx_commit(conn, error);
 }
 
@@ -262,10 +276,11 @@ alk_status alk__savepoint_rollback(alk_conn *conn, alk_error *error) {
 }
 
 /* After FULL, IOERR, NOMEM or INTERRUPT SQLite may have ended the whole transaction: then there is
- * nothing to go back to. */
+ * nothing to go back to. A savepoint that function left open goes with ours. */
 static alk_status under_savepoint(alk_conn *conn, alk_tx_fn function, void *context,
                                   alk_error *error) {
     alk_status status = alk__savepoint(conn, error);
+    int ours = conn->savepoints;
 
     if (status < 0)
         return status;
@@ -275,9 +290,10 @@ static alk_status under_savepoint(alk_conn *conn, alk_tx_fn function, void *cont
     if (answer >= 0 && status >= 0)
         return answer;
     answer = answer < 0 ? answer : status;
-    if (!is_in_tx(conn))
-        conn->savepoints = 0;
-    else if (alk__savepoint_rollback(conn, NULL) < 0)
+    conn->savepoints = is_in_tx(conn) ? ours : 0;
+    if (conn->savepoints == 0)
+        return answer;
+    if (alk__savepoint_rollback(conn, NULL) < 0)
         conn->is_broken = true;
     return answer;
 }

@@ -4,8 +4,8 @@
 
 #include "store/store.h"
 
-/* What every call on a connection starts with: is it of this process (S27), is it whole, how long
- * may the call take. */
+/* What every call on a connection starts with: is it of this process (S27), is it whole, is the
+ * transaction that was begun still there (S33), how long may the call take. */
 alk_status alk__enter(alk_conn *conn, alk_error *error);
 
 /* The seam for tests, before and after each step (run.h). */
@@ -15,8 +15,9 @@ alk_status alk__fault(alk_conn *conn, const char *name, enum alk__fault_moment m
 /* ALK_USAGE when this thread holds a transaction on another connection of the store (S26). */
 alk_status alk__tx_check_thread(const alk_conn *conn, alk_error *error);
 
-/* ALK_USAGE unless a transaction is open that alk_begin opened. */
-alk_status alk__tx_check_ours(alk_conn *conn, alk_error *error);
+/* The same for a COMMIT: ALK_USAGE unless alk_begin opened a transaction; one that is not there any
+ * more is over then. */
+alk_status alk__enter_ours(alk_conn *conn, alk_error *error);
 
 /* Begin, commit and roll back after alk__enter. After a failed commit the transaction is over. */
 alk_status alk__tx_begin(alk_conn *conn, const struct alk__tx_limits *limits, alk_error *error);

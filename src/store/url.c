@@ -241,15 +241,9 @@ static alk_status check_port(struct reader *reader, struct alk__text port) {
 }
 
 /* The ports of host:port,host:port; an IPv6 address stands in brackets. */
-static alk_status check_authority(struct reader *reader, struct alk__text authority) {
-    const char *at_sign = memrchr(authority.bytes, '@', authority.length);
-
-    if (at_sign != NULL) {
-        size_t used = (size_t)(at_sign - authority.bytes) + 1;
-        authority = (struct alk__text){authority.bytes + used, authority.length - used};
-    }
-    while (authority.length > 0) {
-        struct alk__text port = cut(&authority, ',');
+static alk_status check_ports(struct reader *reader, struct alk__text hosts) {
+    while (hosts.length > 0) {
+        struct alk__text port = cut(&hosts, ',');
         if (port.length > 0 && port.bytes[0] == '[')
             cut(&port, ']');
         cut(&port, ':');
@@ -258,6 +252,25 @@ static alk_status check_authority(struct reader *reader, struct alk__text author
             return status;
     }
     return ALK_OK;
+}
+
+/* A password that was not encoded: libpq would take a part of it for a host, a port or a database
+ * and quote that in its messages. One @ stands in front of the hosts, none behind them. */
+static alk_status check_authority(struct reader *reader, struct alk__text front,
+                                  struct alk__text authority) {
+    struct alk__text hosts = authority;
+    bool has_user = memchr(authority.bytes, '@', authority.length) != NULL;
+
+    if (has_user)
+        cut(&hosts, '@');
+    struct alk__text behind = {hosts.bytes, (size_t)(front.bytes + front.length - hosts.bytes)};
+    bool has_other = behind.length > 0 && memchr(behind.bytes, '@', behind.length) != NULL;
+    alk_status status = check_ports(reader, hosts);
+    if (!has_other && (status >= 0 || has_user || strchr(hosts.bytes, '@') == NULL))
+        return status;
+    return alk__fail(reader->error, ALK_INVALID,
+                     "'@', '/', '?' and '#' in a name or a password are written %%40, %%2F, %%3F "
+                     "and %%23");
 }
 
 /* What libpq notices only when it connects, as if the server were to blame. */
@@ -295,7 +308,7 @@ static alk_status read_postgres(struct reader *reader, const char *url) {
 
     reader->settings->engine = ALK_ENGINE_POSTGRES;
     authority.length = strcspn(authority.bytes, "/?#");
-    alk_status status = check_authority(reader, authority);
+    alk_status status = check_authority(reader, front, authority);
     if (status >= 0)
         status = check_for_libpq(reader, query);
     if (status >= 0)

@@ -47,10 +47,52 @@ static void drop(struct alk__wake *wake) {
     pthread_mutex_unlock(&wake->store->lock);
 }
 
+/* The call and what it has to say behind it, where something has to be said. */
+static alk_status run_and_say(alk_conn *conn, const struct alk__call *call,
+                              const struct alk__text *topics, size_t topic_count,
+                              alk_error *error) {
+    struct alk__channel channel = conn->store->driver->wake->channel(&conn->store->settings);
+    struct alk__arena arena = {0};
+    struct alk__value *values = alk__arena_alloc(&arena, 2 * topic_count * sizeof(*values));
+    struct alk__call *calls = alk__arena_alloc(&arena, (1 + topic_count) * sizeof(*calls));
+    alk_status status = ALK_NOMEM;
+
+    if (values == NULL || calls == NULL) {
+        alk__nomem(error);
+    } else {
+        calls[0] = *call;
+        for (size_t i = 0; i < topic_count; i++) {
+            values[2 * i] = ALK__Z(channel.name);
+            values[2 * i + 1] = ALK__S(topics[i]);
+            calls[1 + i] = (struct alk__call){ALK__WAKE_OTHERS, &values[2 * i], 2, NULL};
+        }
+        status = alk__run_all(conn, calls, 1 + topic_count, NULL, error);
+    }
+    alk__arena_free(&arena);
+    return status;
+}
+
+alk_status alk__run_and_wake(alk_conn *conn, const struct alk__call *call,
+                             const struct alk__text *topics, size_t topic_count, alk_error *error) {
+    bool had_wake = conn->has_wake;
+
+    conn->has_wake = true;
+    alk_status status = conn->store->driver->wake->channel == NULL
+                            ? alk__run_all(conn, call, 1, NULL, error)
+                            : run_and_say(conn, call, topics, topic_count, error);
+    if (status < 0)
+        conn->has_wake = had_wake;
+    return status;
+}
+
 alk_status alk__wake_others(alk_conn *conn, const char *topic, alk_error *error) {
     const struct alk__wake_driver *driver = conn->store->driver->wake;
-    alk_status status = driver->say == NULL ? ALK_OK : driver->say(conn, topic, error);
+    alk_status status = ALK_OK;
 
+    if (driver->channel != NULL) {
+        struct alk__channel channel = driver->channel(&conn->store->settings);
+        status = alk__do(conn, ALK__WAKE_OTHERS, NULL, error, ALK__Z(channel.name), ALK__Z(topic));
+    }
     if (status < 0)
         return status;
     if (alk_conn_in_tx(conn))

@@ -9,6 +9,10 @@
 /* An engine's watch; each engine has its own struct behind it. */
 struct alk__watch;
 
+struct alk__channel {
+    char name[24];
+};
+
 struct alk__wake_driver {
     /* Starts to watch: what is committed after it returned is noticed (S88). *ret_watch NULL with
      * ALK_OK: there is nothing to watch (SQLite in memory, listen=off), calls inside the process
@@ -31,9 +35,9 @@ struct alk__wake_driver {
     alk_status (*look)(struct alk__watch *watch, bool *ret_called, int64_t *ret_next_us,
                        alk_error *error);
 
-    /* Says topic inside conn's open transaction, so that it is heard elsewhere at its commit; NULL:
-     * the commit itself is heard. */
-    alk_status (*say)(alk_conn *conn, const char *topic, alk_error *error);
+    /* Where wake_others says a topic so that it is heard elsewhere at the commit; NULL: the commit
+     * itself is heard. */
+    struct alk__channel (*channel)(const struct alk__settings *settings);
 };
 
 extern const struct alk__wake_driver alk__wake_sqlite;

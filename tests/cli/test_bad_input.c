@@ -22,7 +22,8 @@ static const struct refusal refusals[] = {
     {{"schedule", "pt", "x"}, 2, "unknown command 'schedule pt' (did you mean 'schedule put'?)"},
     {{"schedule"}, 2, "alk schedule does what? (alk help schedule lists it)"},
     {{"frobnicate"}, 2, "unknown command 'frobnicate' (alk help lists them)"},
-    {{"-x"}, 2, "unknown command '-x' (alk help lists them)"},
+    {{"-x"}, 2, "option '-x' stands before its command (alk COMMAND -x)"},
+    {{"--store", "a.db", "init"}, 2, "option '--store' stands before its command (alk COMMAND --store)"},
     {{"enqueue", "q", "--dely", "3s"}, 2, "unknown option '--dely' (did you mean --delay?)"},
     {{"enqueue", "q", "--dely=3s"}, 2, "unknown option '--dely=3s' (did you mean --delay?)"},
     {{"job", "list", "--jsno"}, 2, "unknown option '--jsno' (did you mean --json?)"},
@@ -31,6 +32,7 @@ static const struct refusal refusals[] = {
     {{"enqueue", "q", "--json=1"}, 2, "--json takes no value"},
     {{"enqueue"}, 2, "usage: alk enqueue QUEUE [PAYLOAD|-]"},
     {{"enqueue", "q", "1", "2"}, 2, "'2' is one word too many (usage: alk enqueue QUEUE [PAYLOAD|-])"},
+    {{"init", "x"}, 2, "'x' is one word too many (usage: alk init)"},
     {{"work", "q"}, 2, "usage: alk work QUEUE... [--drain] -- COMMAND [ARG...]"},
     {{"lease", "run", "x"}, 2, "usage: alk lease run NAME [--ttl D] -- COMMAND [ARG...]"},
     {{"help", "enqueu"}, 2, "unknown command 'enqueu' (did you mean 'enqueue'?)"},
@@ -41,6 +43,9 @@ static const struct refusal refusals[] = {
     /* payloads */
     {{"enqueue", "q", "hello"}, 2, "payload is not JSON at column 1: 'hello' (a string is written '\"hello\"')"},
     {{"enqueue", "q", "{\"a\":}"}, 2, "payload is not JSON at column 6: '}' (a value is missing before the bracket)"},
+    {{"enqueue", "q", ""}, 2, "payload is empty (null is written null)"},
+    {{"enqueue", "q", "-"}, 2, "payload is empty (null is written null)"},
+    {{"schedule", "put", "x", "@daily", "--queue", "q", "--payload", ""}, 2, "payload is empty (null is written null)"},
     {{"enqueue", "q", "1\n2"}, 2, "payload is not JSON at column 3: '2' (the text goes on after the value)"},
     {{"schedule", "put", "x", "@daily", "--queue", "q", "--payload", "x"}, 2, "schedule 'x': payload is not JSON at column 1: 'x' (a string is written '\"x\"')"},
     /* values */
@@ -74,7 +79,11 @@ static const struct refusal refusals[] = {
     /* stores */
     {{"enqueue", "q", "--store", "mysql://x"}, 2, "store 'mysql://x': no such scheme 'mysql:' (sqlite:PATH or postgresql://HOST/DATABASE)"},
     {{"enqueue", "q", "--store", "sqlite:alk.db?foo=1"}, 2, "store 'sqlite:alk.db?foo=1': no such parameter 'foo'"},
+    {{"enqueue", "q", "--many", "/"}, 1, "cannot read '/': Is a directory"},
     {{"enqueue", "q", "--store", "/"}, 1, "'/' is a folder"},
+    {{"init", "--store", ":memory:"}, 2, "a store in memory ends with the command that made it (name a file)"},
+    {{"init", "--store", "sqlite::memory:"}, 2, "a store in memory ends with the command that made it (name a file)"},
+    {{"run", "--check", "--store", "mysql:x"}, 2, "store 'mysql:x': no such scheme 'mysql:' (sqlite:PATH or postgresql://HOST/DATABASE)"},
     {{"enqueue", "q", "--store", ""}, 2, "--store: url is empty"},
 };
 /* clang-format on */
@@ -171,6 +180,8 @@ static void a_payload_above_the_limit_is_refused(void **state) {
 static void a_server_that_is_not_there_is_69_and_tells_no_password(void **state) {
     struct place *place = *state;
 
+    if (!ALK_WITH_POSTGRES)
+        skip();
     assert_int_equal(alk(place, "enqueue", "q", "--store", "postgresql://u:secret@127.0.0.1:1/x"),
                      69);
     assert_int_equal(count_of(place->err, "\n"), 1);
@@ -210,6 +221,11 @@ static void a_file_that_may_not_be_written_says_so(void **state) {
     assert_int_equal(alk(place, "enqueue", "q"), 1);
     assert_has(place->err, "'alk.db' is read-only");
     assert_int_equal(count_of(place->err, "\n"), 1);
+    chmod(path, 0400);
+    assert_int_equal(alk(place, "enqueue", "q"), 1);
+    assert_string_equal(place->err, "alk: open 'alk.db': Permission denied (14)\n");
+    assert_int_equal(alk(place, "init", "--store", "new.db"), 1);
+    assert_string_equal(place->err, "alk: open 'new.db': Permission denied (14)\n");
 }
 
 /* S4 */

@@ -292,6 +292,31 @@ static void health_names_what_is_quarantined(void **state) {
     assert_int_equal(count_of(place->out, "quarantined"), 0);
 }
 
+/* ---- terminals ---- */
+
+/* What a command says on a terminal so many columns wide. */
+static const char *on_terminal(struct place *place, int columns, const char *words) {
+    char line[256];
+
+    snprintf(line, sizeof(line), "stty cols %d; " ALK_TEST_BUILD_DIR "/alk %s", columns, words);
+    assert_int_equal(
+        alk(place, "lease", "run", "terminal", "--", "script", "-qec", line, "/dev/null"), 0);
+    return place->out;
+}
+
+static void a_narrow_terminal_has_ages_and_no_half_times(void **state) {
+    struct place *place = *state;
+
+    assert_int_equal(alk(place, "schedule", "put", "s", "0 3 1 1 *", "--queue", "q"), 0);
+    assert_has(on_terminal(place, 120, "schedule list"), "-01-01T03:00:00Z (in ");
+    on_terminal(place, 60, "schedule list");
+    assert_has(place->out, " active in ");
+    assert_int_equal(count_of(place->out, "-01-01"), 0);
+    assert_has(on_terminal(place, 60, "schedule show s"), "-01-01T03:00:00Z (in ");
+    assert_int_equal(alk(place, "schedule", "list"), 0);
+    assert_has(place->out, "-01-01T03:00:00Z (in ");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         EMPTY_BOTH(init_makes_the_store),
@@ -310,6 +335,7 @@ int main(void) {
         ON_BOTH(health_says_ok_in_one_line),
         ON_BOTH(health_fails_when_nobody_fires),
         ON_BOTH(health_names_what_is_quarantined),
+        ON_SQLITE(a_narrow_terminal_has_ages_and_no_half_times),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -151,6 +151,27 @@ static void the_completion_knows_every_command_and_option(void **state) {
     }
 }
 
+static void the_manual_names_every_command_and_setting(void **state) {
+    static char page[PLACE_BYTES];
+    FILE *file = fopen(ALK_TEST_SOURCE_DIR "/man/alk.1.scd", "re");
+    char part[64];
+
+    (void)state;
+    assert_non_null(file);
+    page[fread(page, 1, sizeof(page) - 1, file)] = '\0';
+    fclose(file);
+    for (size_t i = 0; i < alk__commands_count; i++) {
+        snprintf(part, sizeof(part), "%s*", alk__commands[i]->name);
+        assert_has(page, part);
+    }
+    for (size_t i = 0; i < alk__config_table_count; i++) {
+        snprintf(part, sizeof(part), "*%s*", alk__config_table[i].key);
+        assert_has(page, part);
+        if (alk__config_table[i].environment != NULL)
+            assert_has(page, alk__config_table[i].environment);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         EMPTY(every_command_explains_itself),
@@ -158,6 +179,7 @@ int main(void) {
         EMPTY(a_group_lists_its_commands),
         EMPTY(the_version_is_the_librarys),
         cmocka_unit_test(every_status_has_its_exit_code),
+        cmocka_unit_test(the_manual_names_every_command_and_setting),
         ON_SQLITE(the_completion_knows_every_command_and_option),
     };
 

@@ -4,6 +4,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "program/config.h"
 #include "support/program.h"
 
 static void schedules_fire_and_workers_run(void **state) {
@@ -75,10 +76,35 @@ static void check_reads_the_file_and_touches_no_store(void **state) {
     assert_int_equal(access("alk.db", F_OK), -1);
 }
 
+/* Every setting stands in the example, with its default where it has one. */
+static void the_example_of_a_configuration_is_whole(void **state) {
+    static char text[PLACE_BYTES];
+    struct place *place = *state;
+    FILE *file = fopen(ALK_TEST_SOURCE_DIR "/examples/alk.conf", "re");
+    char line[128];
+
+    place->extra = "ALK_STORE=";
+    assert_int_equal(
+        alk(place, "run", "--check", "--config", ALK_TEST_SOURCE_DIR "/examples/alk.conf"), 0);
+    assert_has(place->out, "\n[worker mail]\nqueues = urgent mail\n");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    fclose(file);
+    for (size_t i = 0; i < alk__config_table_count; i++) {
+        const struct alk__setting *setting = &alk__config_table[i];
+        bool is_default = setting->preset != NULL && strcmp(setting->key, "url") != 0;
+
+        snprintf(line, sizeof(line), "%s = %s", setting->key, is_default ? setting->preset : "");
+        assert_has(text, line);
+    }
+}
+
 /* S213: a secret that is wrong is not quoted. */
 static void a_secret_in_a_file_is_not_told(void **state) {
     struct place *place = *state;
 
+    if (!ALK_WITH_POSTGRES)
+        skip();
     place->extra = "ALK_STORE=";
     place_write(place, "alk.conf",
                 "[store]\nurl = postgresql://u:secret@127.0.0.1:1/x\npool_max = 0\n");
@@ -129,6 +155,9 @@ static void a_bad_file_is_reported_and_the_old_one_stays(void **state) {
     kill(child, SIGHUP);
     place_await(place, "log", "event=\"configuration not read\"", 1);
     assert_has(place_read(place, "log"), "alk.conf:3: 'nonsense' is neither");
+    place_write(place, "alk.conf", "[store]\nschema = s\n[worker a]\nqueues = q\ncommand = true\n");
+    kill(child, SIGHUP);
+    place_await(place, "log", "a schema is for PostgreSQL only", 1);
     assert_int_equal(alk(place, "enqueue", "q"), 0);
     place_await(place, "log", "detail=old", 1);
     kill(child, SIGTERM);
@@ -187,6 +216,8 @@ static void a_server_that_does_not_answer_is_waited_for(void **state) {
     struct place *place = *state;
     pid_t child;
 
+    if (!ALK_WITH_POSTGRES)
+        skip();
     place->extra = "ALK_STORE=postgresql://u@127.0.0.1:1/x";
     child = alk_start(place, "log", "work", "q", "--", "true");
     place_await(place, "log", "event=\"waiting for the database\"", 1);
@@ -226,6 +257,7 @@ int main(void) {
         ON_BOTH(once_fires_what_is_due_and_ends),
         ON_BOTH(once_beside_a_leader_is_exit_4),
         EMPTY(check_reads_the_file_and_touches_no_store),
+        EMPTY(the_example_of_a_configuration_is_whole),
         EMPTY(a_secret_in_a_file_is_not_told),
         ON_BOTH(hup_reads_the_file_again),
         ON_SQLITE(a_bad_file_is_reported_and_the_old_one_stays),

@@ -78,6 +78,9 @@ static void the_end_of_stderr_is_the_error_of_the_attempt(void **state) {
     drain(place, "head -c 9000 /dev/zero | tr '\\0' x >&2; echo ' the end' >&2; exit 1");
     assert_state(place, "1", "delayed", "xxx the end\"");
     assert_in_range(count_of(place->out, "x"), 4080, 4096);
+    assert_int_equal(alk(place, "enqueue", "q"), 0);
+    drain(place, "printf 'before\\0behind' >&2; exit 1");
+    assert_state(place, "2", "delayed", "before behind\"");
 }
 
 static void a_signal_and_a_missing_command_are_retries_that_say_so(void **state) {
@@ -143,6 +146,11 @@ static void the_log_may_be_json(void **state) {
     assert_has(place->err, "\"event\":\"output\",\"component\":\"command\",\"subject\":\"q\","
                            "\"job\":1,\"attempt\":1,\"detail\":\"hi\"}\n");
     assert_int_equal(count_of(place->err, "\n"), count_of(place->err, "{\"time\":"));
+    assert_int_equal(alk(place, "work", "q", "--drain", "--json", "--", "true"), 0);
+    assert_has(place->err, "\"event\":\"worker stopped\"");
+    assert_int_equal(
+        alk(place, "work", "q", "--drain", "--json", "--log-format", "logfmt", "--", "true"), 0);
+    assert_has(place->err, "event=\"worker stopped\"");
 }
 
 /* ---- stopping ---- */

@@ -28,7 +28,7 @@ static struct server *server_start(void) {
     *server = (struct server){.folder = "/tmp/alk-pg.XXXXXX"};
     assert_non_null(mkdtemp(server->folder));
     assert_int_equal(control(server, "start"), 0);
-    snprintf(server->url, sizeof(server->url), "postgresql://alk@/postgres?host=%s",
+    snprintf(server->url, sizeof(server->url), "postgresql://alk@/postgres?host=%.31s",
              server->folder);
     PGconn *connection = PQconnectdb(server->url);
     assert_int_equal(PQstatus(connection), CONNECTION_OK);

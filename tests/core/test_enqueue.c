@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "core/job.h"
 #include "support/fault.h"
 #include "support/jobs.h"
 
@@ -263,6 +264,27 @@ static void without_memory_nothing_is_written(struct scene *scene) {
     assert_int_equal(count_rows(scene, "alk_job", "1 = 1"), 1);
 }
 
+/* Each queue is called once, wherever its jobs stand. */
+static void each_queue_is_called_once(struct scene *scene) {
+    struct alk__new_job jobs[5];
+    struct faults faults;
+    int64_t ids[5];
+
+    for (size_t i = 0; i < 5; i++) {
+        jobs[i] = (struct alk__new_job)ALK__NEW_JOB_INIT;
+        jobs[i].queue = i % 2 == 0 ? ALK__TEXT("mail") : ALK__TEXT("print");
+    }
+    faults_install(&faults, scene->store);
+    ok(scene, alk__enqueue_jobs(scene->conn, jobs, 5, ids, &scene->error));
+    assert_int_equal(faults_count(&faults, "wake_others"), 2);
+    faults_remove(&faults);
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(sql_number(scene,
+                                    "SELECT count(*) FROM alk_job WHERE id = %lld AND queue = '%s'",
+                                    (long long)ids[i], i % 2 == 0 ? "mail" : "print"),
+                         1);
+}
+
 /* S62 as far as it concerns enqueue: the queue's expiry is written into the job. */
 static void an_expiry_of_the_queue_is_written_at_enqueue(struct scene *scene) {
     sql(scene, scene->engine == ALK_ENGINE_SQLITE
@@ -290,6 +312,7 @@ static const struct scene_test tests[] = {
     BOTH(a_rollback_leaves_no_trace),
     BOTH(a_failing_step_leaves_nothing_half_done),
     BOTH(without_memory_nothing_is_written),
+    POSTGRES(each_queue_is_called_once),
     BOTH(an_expiry_of_the_queue_is_written_at_enqueue),
 };
 

@@ -142,6 +142,23 @@ static void an_end_far_ahead_counts_as_lapsed(struct scene *scene) {
     assert_true(acquire(scene, "job").fence > lease.fence);
 }
 
+/* S9: a lease that has an owner and no end is held by nobody: it is taken, not asked for again and
+ * again. */
+static void a_lease_without_an_end_is_taken(struct scene *scene) {
+    alk_lease lease = acquire(scene, "l");
+    struct faults faults;
+
+    if (scene->engine == ALK_ENGINE_POSTGRES)
+        sql(scene, "ALTER TABLE alk_lease DROP CONSTRAINT lease_check");
+    sql(scene, "%sUPDATE alk_lease SET expires_at = NULL",
+        scene->engine == ALK_ENGINE_POSTGRES ? "" : "PRAGMA ignore_check_constraints = ON;");
+    faults_install(&faults, scene->store);
+    faults_add(&faults, "lease_acquire", 2, ALK__BEFORE, ALK_FAILED);
+    ok(scene, alk_lease_acquire(scene->conn, "l", "you", TTL, &lease, &scene->error));
+    faults_remove(&faults);
+    assert_memory_equal(lease.owner, "you/", 4);
+}
+
 /* S181: held leases by name, with the clock to tell their age; a break ends one whoever holds it.
  */
 static void leases_are_listed_and_broken(struct scene *scene) {
@@ -285,6 +302,7 @@ static const struct scene_test tests[] = {
     BOTH(fences_only_grow),
     BOTH(a_former_owner_releases_nothing),
     BOTH(an_end_far_ahead_counts_as_lapsed),
+    BOTH(a_lease_without_an_end_is_taken),
     BOTH(leases_are_listed_and_broken),
     BOTH(a_lease_that_is_rolled_back_never_was),
     BOTH(an_unreadable_lease_is_named),

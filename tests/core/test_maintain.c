@@ -185,6 +185,44 @@ static void the_ledger_keeps_a_thousand_lines_and_thirty_days(struct scene *scen
     assert_int_equal(maintain(scene).touched, 1020);
 }
 
+/* S137: lines of boundaries that are still to come stay, however old or many: they keep what fired
+ * under a clock that ran ahead from firing again. */
+static void lines_of_boundaries_to_come_stay(struct scene *scene) {
+    int64_t now_us = scene_now(scene);
+
+    put_schedule(scene, "a");
+    put_lines(scene, 1, 1010);
+    sql(scene,
+        "UPDATE alk_schedule_event SET outcome = 'fired', fire_at = %s, at = %s WHERE id = 1",
+        sql_time(scene, now_us + 40 * ALK__DAY), sql_time(scene, now_us));
+    assert_int_equal(maintain(scene).touched, 9);
+    scene_pass(scene, 31 * ALK__DAY);
+    assert_int_equal(maintain(scene).touched, 1000);
+    assert_int_equal(sql_number(scene, "SELECT max(id) FROM alk_schedule_event"), 1);
+    scene_pass(scene, 10 * ALK__DAY);
+    assert_int_equal(maintain(scene).touched, 1);
+}
+
+/* S104: a schedule that is done goes with its history after 30 days, unless a set names it. */
+static void done_schedules_go_with_their_history(struct scene *scene) {
+    put_schedule(scene, "alive");
+    put_schedule(scene, "done");
+    put_schedule(scene, "in a set");
+    sql(scene, "UPDATE alk_schedule SET done_at = %s, next_fire_at = NULL WHERE name <> 'alive'",
+        sql_time(scene, scene_now(scene)));
+    sql(scene, "UPDATE alk_schedule SET owner_set = 'ops' WHERE name = 'in a set'");
+    scene_pass(scene, 29 * ALK__DAY);
+    put_lines(scene, 2, 5);
+    assert_int_equal(maintain(scene).touched, 0);
+    scene_pass(scene, 2 * ALK__DAY);
+    struct alk__maintain_result result = maintain(scene);
+    assert_int_equal(result.touched, 1);
+    assert_string_equal(result.steps[0].name, "schedules");
+    assert_int_equal(count_rows(scene, "alk_schedule", "name = 'done'"), 0);
+    assert_int_equal(count_rows(scene, "alk_schedule", "1 = 1"), 2);
+    assert_int_equal(count_rows(scene, "alk_schedule_event", "1 = 1"), 0);
+}
+
 /* S209: in bounded batches; a full one says that there is more. */
 static void a_full_batch_says_that_there_is_more(struct scene *scene) {
     put_jobs(scene, "mail", 1500);
@@ -293,6 +331,25 @@ static void a_failing_step_keeps_no_other_from_its_work(struct scene *scene) {
     assert_int_equal(maintain(scene).touched, 1);
 }
 
+/* Nor does a look that fails, whichever it is. */
+static void a_failing_look_keeps_no_other_step_from_its_work(struct scene *scene) {
+    static const char *const looks[] = {"maintain_lapsed", "job_done_old", "event_old"};
+    struct alk__maintain_result result;
+    struct faults faults;
+
+    for (size_t i = 0; i < sizeof(looks) / sizeof(*looks); i++) {
+        int64_t id = put_expiring(scene, "mail", ALK__SECOND);
+        scene_pass(scene, 10 * ALK__SECOND);
+        faults_install(&faults, scene->store);
+        faults_add(&faults, looks[i], 0, ALK__BEFORE, ALK_FAILED);
+        expect(scene, ALK_FAILED,
+               alk__maintain_step(scene->conn, "host/1", &result, &scene->error));
+        assert_contains(scene->error.message, looks[i]);
+        faults_remove(&faults);
+        assert_int_equal(state_of(scene, id), ALK_JOB_DEAD);
+    }
+}
+
 /* PostgreSQL: two first users of a lane may write it twice; one row stays. Waiters whose backend is
  * gone go. */
 static void doubles_and_dead_waiters_go(struct scene *scene) {
@@ -326,11 +383,14 @@ static const struct scene_test tests[] = {
     BOTH(a_job_claimed_meanwhile_is_left_alone),
     BOTH(finished_jobs_go_when_their_time_is_over),
     BOTH(the_ledger_keeps_a_thousand_lines_and_thirty_days),
+    BOTH(lines_of_boundaries_to_come_stay),
+    BOTH(done_schedules_go_with_their_history),
     BOTH(a_full_batch_says_that_there_is_more),
     BOTH(maintenance_is_done_by_one_at_a_time),
     BOTH(rows_that_are_refused_hold_up_no_others),
     BOTH(unreadable_jobs_are_dead_with_their_ids),
     BOTH(a_failing_step_keeps_no_other_from_its_work),
+    BOTH(a_failing_look_keeps_no_other_step_from_its_work),
     POSTGRES(doubles_and_dead_waiters_go),
     BOTH(maintenance_inside_a_transaction_is_refused),
 };

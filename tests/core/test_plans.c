@@ -15,7 +15,7 @@ static const enum alk__statement hot[] = {
     ALK__JOB_ENQUEUE,      ALK__JOB_CLAIM,       ALK__JOB_TAKE,        ALK__JOB_DUE,
     ALK__JOB_SETTLE_DONE,  ALK__JOB_SETTLE_BACK, ALK__JOB_SETTLE_DEAD, ALK__JOB_ATTEMPTS,
     ALK__JOB_WHY,          ALK__JOB_EXTEND,      ALK__JOB_GET,         ALK__JOB_SETTLE_DONE_FREE,
-    ALK__MAINTAIN_EXPIRED, ALK__MAINTAIN_LAPSED,
+    ALK__MAINTAIN_EXPIRED, ALK__MAINTAIN_LAPSED, ALK__TICK_UNFINISHED, ALK__TICK_SUPERSEDE,
 };
 
 /* Ready and delayed jobs in three lanes, some with a claim, a key or an expiry. */

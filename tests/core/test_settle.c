@@ -141,6 +141,37 @@ static void a_delay_of_the_handler_counts_instead(struct scene *scene) {
     expect(scene, ALK_INVALID, alk_settle(scene->conn, &settlement, 1, &answer, &scene->error));
 }
 
+/* S71: each of a batch waits by its own attempt, in whatever order they stand and beside one that
+ * is gone. */
+static void each_of_a_batch_waits_by_its_own_attempt(struct scene *scene) {
+    alk_settlement settlements[4];
+    alk_settle_answer answers[4];
+
+    put_jobs(scene, "mail", 4);
+    sql(scene, "UPDATE alk_job SET attempt = 4 * (SELECT max(id) FROM alk_job) - 4 * id");
+    alk_job_list list = take_jobs(scene, "mail", 4, "w");
+    for (size_t i = 0; i < 4; i++)
+        settlements[3 - i] = (alk_settlement){.id = list.jobs[i].id,
+                                              .stamp = list.jobs[i].stamp,
+                                              .worker = "w",
+                                              .outcome = ALK_RETRY,
+                                              .delay_us = ALK_NO_TIME};
+    sql(scene, "DELETE FROM alk_job WHERE id = %lld", (long long)list.jobs[1].id);
+    alk_job_list_free(&list);
+    int64_t before = scene_now(scene);
+    ok(scene, alk_settle(scene->conn, settlements, 4, answers, &scene->error));
+    int64_t after = scene_now(scene);
+    for (size_t i = 0; i < 4; i++) {
+        int64_t whole = ALK__SECOND << (4 * i);
+        assert_int_equal(answers[i], i == 2 ? ALK_SETTLE_LOST : ALK_SETTLED);
+        if (i == 2)
+            continue;
+        list = get(scene, settlements[i].id);
+        assert_in_range(list.jobs[0].run_at_us, before + whole / 2, after + whole);
+        alk_job_list_free(&list);
+    }
+}
+
 /* S71: without attempts left a retry is death. */
 static void a_retry_without_attempts_left_is_dead(struct scene *scene) {
     alk_enqueue_options options = ALK_ENQUEUE_OPTIONS_INIT;
@@ -372,6 +403,7 @@ static const struct scene_test tests[] = {
     BOTH(back_off_is_the_queues),
     BOTH(jobs_that_fail_together_come_back_apart),
     BOTH(a_delay_of_the_handler_counts_instead),
+    BOTH(each_of_a_batch_waits_by_its_own_attempt),
     BOTH(a_retry_without_attempts_left_is_dead),
     BOTH(dead_is_dead_whatever_the_budget),
     BOTH(an_undecodable_payload_is_dead),

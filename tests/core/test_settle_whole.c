@@ -135,6 +135,35 @@ static void a_failing_step_leaves_the_callers_transaction(struct scene *scene) {
     }
 }
 
+/* S33: the same where a refused row has the batch taken apart under savepoints: they are undone
+ * with it. */
+static void a_batch_taken_apart_fails_as_a_whole(struct scene *scene) {
+    put_jobs(scene, "other", 1);
+    int64_t refused = sql_number(scene, "SELECT max(id) FROM alk_job") + 3;
+    refuse_done_of(scene, refused);
+    for (int nth = 1, is_over = 0; !is_over; nth++) {
+        alk_settlement s[3];
+        alk_settle_answer answers[3];
+        struct faults faults;
+
+        sql(scene, "DELETE FROM alk_job; UPDATE sqlite_sequence SET seq = %lld",
+            (long long)refused - 3);
+        put_jobs(scene, "mail", 3);
+        claim_three(scene, s);
+        s[1].outcome = s[2].outcome = ALK_DONE;
+        ok(scene, alk_begin(scene->conn, &scene->error));
+        put_job(scene, "host");
+        faults_install(&faults, scene->store);
+        faults_add(&faults, "job_settle_done", nth, ALK__BEFORE, ALK_NOMEM);
+        alk_status st = alk_settle(scene->conn, s, 3, answers, &scene->error);
+        is_over = faults_happened(&faults) == 0;
+        faults_remove(&faults);
+        ok(scene, alk_commit(scene->conn, &scene->error));
+        assert_int_equal(count_rows(scene, "alk_job", "queue = 'host'"), 1);
+        assert_int_equal(count_rows(scene, "alk_job", "queue = 'mail'"), st == ALK_OK ? 1 : 3);
+    }
+}
+
 /* S218: without memory it settles all or nothing too. (On PostgreSQL the COMMIT is on its way with
  * the rest: the answers may find no room when it is over.) */
 static void without_memory_it_settles_all_or_nothing(struct scene *scene) {
@@ -248,6 +277,7 @@ static const struct scene_test tests[] = {
     SQLITE(a_refused_row_leaves_the_callers_transaction),
     BOTH(a_failing_step_settles_all_or_nothing),
     SQLITE(a_failing_step_leaves_the_callers_transaction),
+    SQLITE(a_batch_taken_apart_fails_as_a_whole),
     BOTH(without_memory_it_settles_all_or_nothing),
     BOTH(a_settle_is_refused_for_its_arguments),
     BOTH(settling_and_claiming_are_one),

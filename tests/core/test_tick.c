@@ -2,7 +2,6 @@
 #include "base/duration.h"
 #include "support/fault.h"
 #include "support/schedules.h"
-#include <sqlite3.h>
 
 static int64_t time_number(struct scene *scene, const char *expression, const char *from) {
     return sql_number(scene,
@@ -382,7 +381,7 @@ static void ten_thousand_late_ticks_stay_in_phase(struct scene *scene) {
 static void due_rows_are_taken_in_batches_and_in_order(struct scene *scene) {
     static const size_t seen[] = {3, 3, 1, 0};
     struct ticker ticker;
-    char name[8];
+    char name[16];
 
     for (int i = 0; i < 7; i++) {
         snprintf(name, sizeof(name), "s%d", i);
@@ -407,112 +406,6 @@ static void due_rows_are_taken_in_batches_and_in_order(struct scene *scene) {
             : "SELECT string_agg(name, ' ' ORDER BY m) FROM (SELECT s.name, min(j.id) AS m "
               "FROM alk_job j JOIN alk_schedule s ON s.id = j.schedule_id GROUP BY s.name) x");
     assert_string_equal(order, "s6 s0 s1 s2 s3 s4 s5");
-    ticker_end(&ticker);
-}
-
-/* The statement as it stands in its file, without its parameters. */
-static const char *statement_text(struct scene *scene, const char *name) {
-    static char text[8192];
-    char path[512];
-
-    snprintf(path, sizeof(path), "%s/sql/%s/%s.sql", ALK_TEST_SOURCE_DIR,
-             scene->engine == ALK_ENGINE_SQLITE ? "sqlite" : "postgres", name);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    size_t length = fread(text, 1, sizeof(text) - 1, file);
-    fclose(file);
-    text[length] = '\0';
-    for (char *at = text; *at != '\0'; at++) {
-        if ((*at == '?' || *at == '$') && at[1] >= '1' && at[1] <= '9')
-            memcpy(at, "10", 2);
-        if (strncmp(at, "alk.", 4) == 0)
-            at[3] = '_';
-    }
-    return text;
-}
-
-/* How the engine goes about it, in its own words. */
-static const char *plan_of(struct scene *scene, const char *statement) {
-    static char plan[8192];
-    struct alk__buffer sql_ = ALK__BUFFER_INIT(16384);
-
-    plan[0] = '\0';
-    alk__buffer_addf(&sql_, "%s %s",
-                     scene->engine == ALK_ENGINE_SQLITE ? "EXPLAIN QUERY PLAN"
-                                                        : "EXPLAIN (FORMAT JSON)",
-                     statement_text(scene, statement));
-    if (scene->engine == ALK_ENGINE_SQLITE) {
-        sqlite3_stmt *query;
-        assert_int_equal(sqlite3_prepare_v2(sql_handle(scene), sql_.bytes, -1, &query, NULL),
-                         SQLITE_OK);
-        while (sqlite3_step(query) == SQLITE_ROW) {
-            size_t length = strlen(plan);
-            snprintf(plan + length, sizeof(plan) - length, "%s\n",
-                     (const char *)sqlite3_column_text(query, 3));
-        }
-        sqlite3_finalize(query);
-    } else {
-        snprintf(plan, sizeof(plan), "%s", sql_text(scene, "%s", sql_.bytes));
-    }
-    alk__buffer_release(&sql_);
-    return plan;
-}
-
-static void make_100000(struct scene *scene) {
-    if (scene->engine == ALK_ENGINE_SQLITE)
-        sql(scene, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 99999)"
-                   " INSERT INTO alk_schedule (name, spec, queue, payload, anchor_at, next_fire_at,"
-                   " created_at) SELECT 'n' || i, spec, queue, payload, anchor_at,"
-                   " next_fire_at + i, created_at FROM n, alk_schedule; ANALYZE");
-    else
-        sql(scene, "INSERT INTO alk_schedule (name, spec, queue, payload, anchor_at, next_fire_at,"
-                   " created_at) SELECT 'n' || i, spec, queue, payload, anchor_at,"
-                   " next_fire_at + i * interval '1 s', created_at"
-                   " FROM generate_series(1, 99999) i, alk_schedule; ANALYZE alk_schedule");
-}
-
-static int64_t timed_tick(struct scene *scene, struct ticker *ticker) {
-    int64_t started_us = alk__monotonic_us();
-
-    ok(scene, ticker_tick(scene, ticker));
-    return alk__monotonic_us() - started_us;
-}
-
-static int64_t shorter(int64_t left, int64_t right) {
-    return left < right ? left : right;
-}
-
-/* S134: among 100,000 schedules a tick with nothing due looks into the index, writes nothing,
- * and can take less than 2 ms. */
-static void with_nothing_due_a_tick_looks_into_an_index(struct scene *scene) {
-    static const char *const statements[] = {"tick_due", "schedule_soonest"};
-    struct ticker ticker;
-    struct faults faults;
-
-    put(scene, "often", "@every 365d");
-    make_100000(scene);
-    ticker_start(scene, &ticker);
-    for (size_t i = 0; i < 2; i++) {
-        const char *plan = plan_of(scene, statements[i]);
-        assert_contains(plan, "schedule_due");
-        assert_null(strstr(plan, "Seq Scan"));
-        assert_null(strstr(plan, "SCAN s\n"));
-        assert_null(strstr(plan, "TEMP B-TREE"));
-        assert_null(strstr(plan, "\"Sort\""));
-    }
-
-    faults_install(&faults, scene->store);
-    ok(scene, ticker_tick(scene, &ticker));
-    assert_int_equal(ticker.result.seen, 0);
-    assert_int_equal(faults_count(&faults, NULL), 4);
-    assert_int_equal(faults_count(&faults, "begin"), 1);
-    assert_int_equal(faults_count(&faults, "tick_due"), 1);
-    assert_int_equal(faults_count(&faults, "tick_resumable"), 1);
-    assert_int_equal(faults_count(&faults, "rollback"), 1);
-    faults_remove(&faults);
-
-    int64_t best_us = INT64_MAX;
-    wait_until((best_us = shorter(best_us, timed_tick(scene, &ticker))) < 2 * ALK__MS);
     ticker_end(&ticker);
 }
 
@@ -640,7 +533,6 @@ static const struct scene_test tests[] = {
     BOTH(late_ticks_stay_in_phase),
     SQLITE(ten_thousand_late_ticks_stay_in_phase),
     BOTH(due_rows_are_taken_in_batches_and_in_order),
-    BOTH(with_nothing_due_a_tick_looks_into_an_index),
     BOTH(all_lines_of_a_tick_are_of_one_time),
     BOTH(a_tick_without_its_lease_is_undone),
     BOTH(a_tick_under_anothers_lease_is_undone),

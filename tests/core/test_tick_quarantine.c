@@ -19,7 +19,7 @@ static void make_bad(struct scene *scene, const char *name) {
 /* S138, S139, S140: wherever the bad rows stand, first, last, several or all, they fire nothing,
  * are named, and the others fire. */
 static void bad_rows_stop_nothing_wherever_they_are(struct scene *scene) {
-    char name[8];
+    char name[16];
 
     for (unsigned bad = 1; bad < 1U << 4; bad++) {
         struct ticker ticker;

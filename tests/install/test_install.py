@@ -89,7 +89,10 @@ def test_a_cpp_program_links_the_static_library():
 
 def test_pkg_config_names_the_private_libraries_to_static_linkers_only():
     assert "-lpq" not in pkg_config("--libs") and "-lsqlite3" not in pkg_config("--libs")
-    assert {"-lpq", "-lsqlite3", "-lpthread"} <= set(pkg_config("--libs", "--static"))
+    cache = (BUILD / "CMakeCache.txt").read_text()
+    wanted = {library for library, engine in (("-lpq", "POSTGRES"), ("-lsqlite3", "SQLITE"))
+              if f"ALK_WITH_{engine}:BOOL=ON" in cache}
+    assert wanted | {"-lpthread"} <= set(pkg_config("--libs", "--static"))
 
 
 def test_a_cmake_project_finds_the_package():
@@ -121,11 +124,18 @@ def test_the_example_of_shell_runs_with_the_installed_program():
     assert "ada@example.org" in said, said
 
 
-def test_uninstall_leaves_no_file():
+def test_uninstall_leaves_no_empty_folder():
+    other = FOLDER / "other place"
+    output("cmake", "--install", BUILD, "--prefix", other)
+    output(tap.ROOT / "scripts" / "uninstall", BUILD, other)
+    assert not other.exists(), list(other.rglob("*"))
+
+
+def test_uninstall_leaves_what_is_somebody_elses_and_nothing_more():
     (PREFIX / "lib" / "other").write_text("somebody else's")
     output(tap.ROOT / "scripts" / "uninstall", BUILD, PREFIX)
-    left = [path.relative_to(PREFIX).as_posix() for path in PREFIX.rglob("*") if not path.is_dir()]
-    assert left == ["lib/other"], left
+    left = [path.relative_to(PREFIX).as_posix() for path in PREFIX.rglob("*")]
+    assert left == ["lib", "lib/other"], left
 
 
 tap.main(sys.modules[__name__], install)

@@ -87,7 +87,7 @@ static void the_lease_is_renewed_before_every_tick(struct scene *scene) {
     struct leader leader;
     struct faults faults;
     struct order order = {0};
-    char name[8];
+    char name[16];
 
     leader_new(scene, &leader, "scheduler", "test");
     leader.scheduler.options.batch = 2;

@@ -312,6 +312,34 @@ static void a_search_path_that_shadows_everything_changes_nothing(struct scene *
     host_close(&host);
 }
 
+/* S31b: nor is a temporary table, which stands before pg_catalog, taken for the type of its name.
+ */
+static void temporary_tables_named_like_types_change_nothing(struct scene *scene) {
+    const alk_claim_options options = {sizeof(options), 1, 30 * ALK__SECOND, "w"};
+    struct host host;
+    alk_job_list list = {0};
+    alk_settle_answer answer;
+
+    host_join(scene, &host);
+    server_do(host.postgres, "CREATE TEMP TABLE text (a int); CREATE TEMP TABLE json (a int);"
+                             "CREATE TEMP TABLE timestamptz (a int)");
+    ok(scene, alk_enqueue(host.conn, "mail", "1", 1, NULL, NULL, &scene->error));
+    ok(scene, alk_job_list_get(host.conn, NULL, &list, &scene->error));
+    assert_int_equal(list.count, 1);
+    alk_job_list_free(&list);
+    for (int outcome = ALK_RETRY; outcome != 0; outcome = outcome == ALK_RETRY ? ALK_DONE : 0) {
+        ok(scene, alk_claim(host.conn, "mail", &options, &list, &scene->error));
+        const alk_settlement settlement = {.id = list.jobs[0].id,
+                                           .stamp = list.jobs[0].stamp,
+                                           .worker = "w",
+                                           .outcome = (alk_outcome)outcome};
+        alk_job_list_free(&list);
+        ok(scene, alk_settle(host.conn, &settlement, 1, &answer, &scene->error));
+        assert_int_equal(answer, ALK_SETTLED);
+    }
+    host_close(&host);
+}
+
 /* S26: a thread that is in the host's transaction does not begin another one. */
 static void the_hosts_transaction_counts_as_the_threads_own(struct scene *scene) {
     struct host host;
@@ -340,6 +368,7 @@ static const struct scene_test tests[] = {
     POSTGRES(a_host_may_discard_all),
     POSTGRES(the_hosts_styles_change_no_time),
     POSTGRES(a_search_path_that_shadows_everything_changes_nothing),
+    POSTGRES(temporary_tables_named_like_types_change_nothing),
     POSTGRES(the_hosts_transaction_counts_as_the_threads_own),
 };
 

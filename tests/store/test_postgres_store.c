@@ -28,6 +28,28 @@ static void assert_usable(struct scene *scene, alk_conn *conn) {
     assert_false(alk_conn_in_tx(conn));
 }
 
+/* An enqueue, and the call of those who wait for it, take one round trip. */
+static void an_enqueue_is_one_round_trip(struct scene *scene) {
+    alk_store_options options = scene_options(scene);
+    struct relay *relay = relay_start(server_needed());
+    alk_store *store;
+    alk_conn *conn;
+    char url[512];
+
+    assert_non_null(relay);
+    snprintf(url, sizeof(url), "%s%c%s", relay_url(relay),
+             strchr(relay_url(relay), '?') == NULL ? '?' : '&', strstr(scene->url, "schema="));
+    ok(scene, alk_open(url, &options, &store, &scene->error));
+    ok(scene, alk_conn_get(store, &conn, &scene->error));
+    ok(scene, alk_enqueue(conn, "mail", "1", 1, NULL, NULL, &scene->error));
+    int said = relay_said(relay);
+    ok(scene, alk_enqueue(conn, "mail", "1", 1, NULL, NULL, &scene->error));
+    assert_int_equal(relay_said(relay), said + 1);
+    alk_conn_put(conn);
+    alk_close(store);
+    relay_stop(relay);
+}
+
 /* ---- the pool ---- */
 
 /* S23: nobody sees the connection that was ended while it was idle. */
@@ -182,6 +204,7 @@ static void a_rollback_has_a_limit_of_its_own(struct scene *scene) {
 }
 
 static const struct scene_test tests[] = {
+    POSTGRES(an_enqueue_is_one_round_trip),
     POSTGRES(an_idle_connection_that_was_ended_is_replaced_unseen),
     POSTGRES(a_connection_ended_in_its_transaction_is_thrown_away),
     POSTGRES(failed_attempts_give_their_place_back),

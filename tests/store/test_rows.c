@@ -36,7 +36,7 @@ static void rows_are_decoded_in_order(struct scene *scene) {
     struct alk__rows rows = {0};
     char name[] = "first";
 
-    ok(scene, alk__rows_start(&rows, &all_types, &scene->error));
+    ok(scene, alk__rows_start(&rows, &all_types, 0, &scene->error));
     for (int i = 0; i < 1000; i++) {
         const struct alk__cell cells[] = {INTEGER(i),
                                           INTEGER(i % 2),
@@ -92,7 +92,7 @@ static void a_wrong_value_makes_its_row_unreadable(struct scene *scene) {
     };
     struct alk__rows rows = {0};
 
-    ok(scene, alk__rows_start(&rows, &all_types, &scene->error));
+    ok(scene, alk__rows_start(&rows, &all_types, 0, &scene->error));
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
         ok(scene, alk__rows_add(&rows, &all_types, cases[i].cells, 5, &scene->error));
     for (size_t i = 0; i < rows.count; i++) {
@@ -111,7 +111,7 @@ static void another_number_of_columns_is_a_failure(struct scene *scene) {
     static const struct alk__cell cells[] = {INTEGER(1), INTEGER(1)};
     struct alk__rows rows = {0};
 
-    ok(scene, alk__rows_start(&rows, &all_types, &scene->error));
+    ok(scene, alk__rows_start(&rows, &all_types, 0, &scene->error));
     expect(scene, ALK_FAILED, alk__rows_add(&rows, &all_types, cells, 2, &scene->error));
     assert_int_equal(rows.count, 0);
     alk__rows_free(&rows);

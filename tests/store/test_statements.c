@@ -396,6 +396,17 @@ static void check_table(const char *name, const char *text, const struct words *
     fail_msg("postgres '%s': table '%s' is not qualified", name, words->word);
 }
 
+/* A type that is a word of the grammar needs no schema; another's name may be a temporary table. */
+static void check_type(const char *name, const struct words *words) {
+    static const char *const grammar[] = {"bigint",   "smallint", "boolean",
+                                          "interval", "numeric",  NULL};
+
+    if (strcmp(words->before, ":") != 0 || strcmp(words->before_that, ":") != 0 ||
+        is_qualified(words->word) || is_one_of(words->word, grammar))
+        return;
+    fail_msg("postgres '%s': type '%s' is not qualified", name, words->word);
+}
+
 static void check_names(const struct alk__sql_file *file) {
     struct words words = {.at = file->text};
 
@@ -403,6 +414,7 @@ static void check_names(const struct alk__sql_file *file) {
         if (strcmp(words.word, "(") == 0)
             check_call(file->name, &words);
         check_table(file->name, file->text, &words);
+        check_type(file->name, &words);
     }
 }
 

@@ -108,6 +108,27 @@ static alk_status write_and_answer(alk_conn *conn, void *context, alk_error *err
     return body->answer < 0 ? alk__fail(error, body->answer, "the body's own words") : body->answer;
 }
 
+/* S33: once SQLite has ended a transaction by itself nothing more is done in its place: what came
+ * behind would stay without what came before. */
+static void a_transaction_that_the_engine_ended_takes_no_more(struct scene *scene) {
+    int64_t before = version_now(scene);
+    int64_t now_us;
+
+    ok(scene, alk_begin(scene->conn, &scene->error));
+    ok(scene, put_version(scene->conn, before + 1, &scene->error));
+    ok(scene, scene->store->driver->control(scene->conn->session, "ROLLBACK", &scene->error));
+    expect(scene, ALK_AGAIN, put_version(scene->conn, before + 2, &scene->error));
+    assert_contains(scene->error.message, "rolled back by an earlier failure");
+    expect(scene, ALK_AGAIN, alk__db_now(scene->conn, &now_us, &scene->error));
+    expect(scene, ALK_AGAIN, alk_begin(scene->conn, &scene->error));
+    expect(scene, ALK_AGAIN, alk_commit(scene->conn, &scene->error));
+    assert_int_equal(version_now(scene), before);
+    ok(scene, alk_begin(scene->conn, &scene->error));
+    ok(scene, put_version(scene->conn, before + 3, &scene->error));
+    ok(scene, alk_commit(scene->conn, &scene->error));
+    assert_int_equal(version_now(scene), before + 3);
+}
+
 /* S30 */
 static void in_tx_commits_what_succeeds_and_undoes_what_fails(struct scene *scene) {
     struct body body = {.answer = ALK_LOST};
@@ -450,6 +471,7 @@ static const struct scene_test tests[] = {
     BOTH(a_second_transaction_of_a_thread_is_refused),
     BOTH(what_was_given_back_holds_nothing),
     BOTH(ends_without_a_beginning_are_usage),
+    SQLITE(a_transaction_that_the_engine_ended_takes_no_more),
     BOTH(in_tx_commits_what_succeeds_and_undoes_what_fails),
     BOTH(rolled_back_work_leaves_no_trace),
     BOTH(a_killed_process_leaves_all_or_nothing),

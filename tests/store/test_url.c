@@ -222,6 +222,7 @@ static void passwords_are_masked(struct scene *scene) {
         {"postgresql://u:secret@h/d", "postgresql://u:***@h/d"},
         {"postgresql://u:se:c@ret@h1,h2/d?x=1", "postgresql://u:***@h1,h2/d?x=1"},
         {"postgresql://u:sec/ret@h/d", "postgresql://u:***@h/d"},
+        {"postgresql://u:se@c/ret@h/d?user=a@b", "postgresql://u:***@h/d?user=a@b"},
         {"postgresql://u:@h/d", "postgresql://u:@h/d"},
         {"postgresql://u@h/d", "postgresql://u@h/d"},
         {"postgresql://h:5432/d", "postgresql://h:5432/d"},
@@ -231,6 +232,13 @@ static void passwords_are_masked(struct scene *scene) {
         {"host=h PassWord='se cr\\'et' dbname=d", "host=h PassWord=*** dbname=d"},
         {"password = secret", "password =***"},
         {"app.db", "app.db"},
+    };
+    /* libpq would take a part of it for a host's name or a port, and say so */
+    static const char *const unencoded[] = {
+        "postgresql://u:sec@ret@h/d",
+        "postgresql://u:sec/ret@h/d",
+        "postgresql://u:1/ret@h/d",
+        "postgresql://u:sec?ret@h/d",
     };
     struct alk__arena arena = {0};
 
@@ -243,6 +251,33 @@ static void passwords_are_masked(struct scene *scene) {
            read_url(&reading, "postgresql://u:secret@h:0/d?sslpassword=secret", &scene->error));
     assert_null(strstr(scene->error.message, "secret"));
     free_reading(&reading);
+    for (size_t i = 0; i < sizeof(unencoded) / sizeof(*unencoded); i++) {
+        expect(scene, ALK_INVALID, read_url(&reading, unencoded[i], &scene->error));
+        assert_null(strstr(scene->error.message, "sec"));
+        assert_null(strstr(scene->error.message, "ret"));
+        assert_contains(scene->error.message, "%40");
+        free_reading(&reading);
+    }
+    ok(scene, read_url(&reading, "postgresql://u:sec%40ret@h/d?user=a@b", &scene->error));
+    free_reading(&reading);
+}
+
+/* S2: the check says what alk_open would say, and makes no file. */
+static void a_check_opens_nothing(struct scene *scene) {
+    alk_store_options options = ALK_STORE_OPTIONS_INIT;
+    char url[512];
+
+    snprintf(url, sizeof(url), "%s/none.db", scene->folder);
+    ok(scene, alk_url_check(url, NULL, &scene->error));
+    assert_int_not_equal(access(url, F_OK), 0);
+    ok(scene, alk_url_check("/no/where/a.db", &options, &scene->error));
+    ok(scene, alk_url_check("postgresql://u:p@127.0.0.1:1/x", &options, &scene->error));
+    expect(scene, ALK_INVALID, alk_url_check("mysql:x", NULL, &scene->error));
+    options.schema = "s";
+    expect(scene, ALK_INVALID, alk_url_check("a.db", &options, &scene->error));
+    options.size = 0;
+    expect(scene, ALK_USAGE, alk_url_check("a.db", &options, &scene->error));
+    expect(scene, ALK_USAGE, alk_url_check(NULL, NULL, &scene->error));
 }
 
 static const struct scene_test tests[] = {
@@ -254,6 +289,7 @@ static const struct scene_test tests[] = {
     ALONE(a_file_with_a_strange_name_is_a_path),
     ALONE(options_are_checked),
     ALONE(passwords_are_masked),
+    ALONE(a_check_opens_nothing),
 };
 
 int main(int argc, char **argv) {

@@ -223,7 +223,15 @@ static void free_scenes(struct CMUnitTest *scenes, size_t count) {
 
 int run_scenes(int argc, char **argv, const struct scene_test *tests, size_t count,
                const struct role *roles) {
-    static const alk_engine engines[] = {0, ALK_ENGINE_SQLITE, ALK_ENGINE_POSTGRES};
+    static const alk_engine engines[] = {
+        0,
+#if ALK_WITH_SQLITE
+        ALK_ENGINE_SQLITE,
+#endif
+#if ALK_WITH_POSTGRES
+        ALK_ENGINE_POSTGRES,
+#endif
+    };
     size_t scene_count = 0;
     int code = run_role(argc, argv, roles);
 

@@ -145,7 +145,7 @@ CREATE INDEX job_dead_finished ON alk.job_dead (queue, finished_at);
 
 CREATE TABLE alk.schedule (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    name text NOT NULL UNIQUE CHECK (pg_catalog.octet_length(name) BETWEEN 1 AND 200),
+    name text COLLATE pg_catalog."C" NOT NULL UNIQUE CHECK (pg_catalog.octet_length(name) BETWEEN 1 AND 200),
     spec text NOT NULL,
     spec_version integer NOT NULL DEFAULT 1 CHECK (spec_version > 0),
     spec_resolved text,
