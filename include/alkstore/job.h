@@ -149,8 +149,8 @@ typedef struct alk_claim_options {
 /* Claims due jobs: higher priority first, then earlier run_at, then lower id, and returned in that
  * order (S41). Jobs that may not run (attempts used up, expired, cancel requested, unreadable) are
  * settled as dead or cancelled on the way and not returned (S48, S54, S81).
- * Returns ALK_OK with at least one job; ALK_EMPTY with none (nothing was written then, S46). Freed
- * with alk_job_list_free either way. */
+ * Returns ALK_OK with at least one job; ALK_EMPTY with none (where none was due nothing was
+ * written, S46). Freed with alk_job_list_free either way. */
 ALK_API alk_status alk_claim(alk_conn *conn, const char *queue, const alk_claim_options *options,
                              alk_job_list *ret_list, alk_error *error);
 

@@ -117,7 +117,9 @@ typedef struct alk_pool_counts {
 ALK_API void alk_store_pool(alk_store *store, alk_pool_counts *ret_counts);
 
 /* Borrows a connection, waiting in turn up to the acquire time-out (S20).
- * Returns ALK_OK; ALK_POOL_TIMEOUT; ALK_CLOSED (S25); ALK_AGAIN (no connection could be made). */
+ * Returns ALK_OK; ALK_POOL_TIMEOUT; ALK_CLOSED (S25); ALK_USAGE in a forked child (S27); and where
+ * a connection has to be made: ALK_AGAIN (the server or file is not to be had now), ALK_NO_STORE,
+ * ALK_FAILED (permission and the like). */
 ALK_API alk_status alk_conn_get(alk_store *store, alk_conn **ret_conn, alk_error *error);
 
 /* Gives it back; an open transaction is rolled back (S22). NULL is allowed. Also ends a joined
@@ -139,9 +141,10 @@ ALK_API alk_status alk_conn_join_postgres(alk_store *store, struct pg_conn *post
 ALK_API alk_status alk_conn_join_sqlite(alk_store *store, struct sqlite3 *sqlite,
                                         alk_conn **ret_conn, alk_error *error);
 
-/* Begins a transaction that may write; on SQLite IMMEDIATE (S34).
+/* Begins a transaction that may write; on SQLite IMMEDIATE (S34). Where the engine ended it by
+ * itself (S33) every call on the connection is ALK_AGAIN until alk_commit or alk_rollback.
  * Returns ALK_OK; ALK_USAGE when this thread already holds a transaction of this store (S26);
- * ALK_AGAIN (busy). */
+ * ALK_AGAIN (busy, or the connection is lost). */
 ALK_API alk_status alk_begin(alk_conn *conn, alk_error *error);
 
 /* Commits. A failure with error->is_unknown means that it may or may not have happened (S36); after

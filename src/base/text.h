@@ -2,6 +2,7 @@
 #ifndef ALK_BASE_TEXT_H
 #define ALK_BASE_TEXT_H
 
+#include "base/utf8.h"
 #include <alkstore/base.h>
 
 /* A run of bytes that somebody else owns; no NUL behind it is promised. bytes NULL = null. */
@@ -33,17 +34,6 @@ void alk__buffer_add_text(struct alk__buffer *buffer, const char *text);
 void alk__buffer_addf(struct alk__buffer *buffer, const char *format, ...) ALK_PRINTF(2, 3);
 void alk__buffer_clear(struct alk__buffer *buffer);
 void alk__buffer_release(struct alk__buffer *buffer);
-
-/* Valid UTF-8 (RFC 3629: no surrogates, nothing overlong, not above U+10FFFF) without NUL. ret_at
- * may be NULL; receives the offset of the first wrong byte. */
-bool alk__utf8_is_valid(const char *bytes, size_t length, size_t *ret_at);
-
-/* The length of the valid character (as above) that bytes begin with, 1 to 4; 0 if there is
- * none. */
-size_t alk__utf8_step(const char *bytes, size_t length);
-
-/* Whether that character is a control character (U+0001-U+001F, U+007F-U+009F). */
-bool alk__utf8_is_control(const char *bytes, size_t step);
 
 /* What somebody wrote, as a message shows it: at most some 40 bytes and then "...", one line of
  * UTF-8, '?' for what cannot be shown. Used in place: alk__excerpt_of(text).text. */

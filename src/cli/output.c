@@ -35,7 +35,7 @@ void alk__time_with_age(int64_t us, int64_t now_us, char *text, size_t size) {
 
     alk__time_format(us / ALK__SECOND * ALK__SECOND, time, sizeof(time));
     format_age(us, now_us, age, sizeof(age));
-    snprintf(text, size, "%s (%s)", time, age);
+    snprintf(text, size, "%s (%.40s)", time, age);
 }
 
 /* ---- one field ---- */

@@ -160,7 +160,8 @@ static alk_status check(const char *queue, const alk_claim_options *options, alk
 
 /* Settles what may not run, at once. Where the library began the claim's transaction that is over
  * already and the jobs are ours: a failure here then only means that those come again when their
- * lease lapses. Inside a caller's transaction it is the caller's failure. */
+ * lease lapses. Inside a caller's transaction it is the caller's failure. ALK_EMPTY: a lease so
+ * short that it lapsed first; to claim again would bring the same. */
 static alk_status settle_verdicts(alk_conn *conn, const struct alk__claimed *claimed,
                                   alk_error *error) {
     alk_settle_answer *answers;
@@ -173,6 +174,10 @@ static alk_status settle_verdicts(alk_conn *conn, const struct alk__claimed *cla
         return alk__nomem(error);
     st = alk__settle_and_claim(conn, claimed->verdicts, claimed->verdict_count, answers, NULL, NULL,
                                error);
+    for (size_t i = 0; st == ALK_OK && i < claimed->verdict_count; i++) {
+        if (answers[i] == ALK_SETTLE_LAPSED)
+            st = ALK_EMPTY;
+    }
     alk__free(answers);
     return st;
 }
@@ -202,6 +207,8 @@ alk_status alk_claim(alk_conn *conn, const char *queue, const alk_claim_options 
             alk__error_clear(error);
             st = ALK_OK;
         }
+        if (st > 0 && claimed.jobs.count > 0)
+            st = ALK_OK;
     } while (st == ALK_OK && claimed.jobs.count == 0);
     if (st < 0)
         alk__claimed_free(&claimed);

@@ -22,17 +22,18 @@ static int64_t min_us(int64_t left, int64_t right) {
     return left < right ? left : right;
 }
 
-static alk_status ensure_connection(struct holder *holder, alk_error *error) {
-    if (holder->conn && !alk__conn_is_broken(holder->conn))
-        return ALK_OK;
-    alk_conn_put(holder->conn);
-    holder->conn = NULL;
-    return alk_conn_get(holder->store, &holder->conn, error);
+/* What a call may take where the lease does not run out meanwhile: not for ever, if the server fell
+ * silent. */
+static alk_status connect_patiently(struct holder *holder, int64_t ttl_us, alk_error *error) {
+    alk_status status = alk__conn_keep(holder->store, &holder->conn, error);
+    if (status >= 0)
+        alk__conn_set_call_limit(holder->conn, ttl_us / 5 < ALK__SECOND ? ALK__SECOND : ttl_us / 5);
+    return status;
 }
 
 static alk_status try_acquire(struct holder *holder, const char *name, const char *owner,
                               int64_t ttl_us, alk_error *error) {
-    alk_status status = ensure_connection(holder, error);
+    alk_status status = connect_patiently(holder, ttl_us, error);
     if (status < 0)
         return status;
     holder->good_until_us = alk__add_us(alk__monotonic_us(), ttl_us);
@@ -71,7 +72,7 @@ static bool wait_done(const struct holder *holder, int64_t wait_us) {
 }
 
 static alk_status renew(struct holder *holder) {
-    alk_status status = ensure_connection(holder, NULL);
+    alk_status status = alk__conn_keep(holder->store, &holder->conn, NULL);
     if (status < 0)
         return status;
     alk__conn_set_call_limit(holder->conn, holder->lease.ttl_us / 5);
@@ -103,7 +104,7 @@ static void *run_renewals(void *context) {
 
 /* Without the database the lease lapses by itself. */
 static void release(struct holder *holder) {
-    alk_status status = ensure_connection(holder, NULL);
+    alk_status status = connect_patiently(holder, holder->lease.ttl_us, NULL);
     if (status >= 0)
         status = alk_lease_release(holder->conn, &holder->lease, NULL);
     if (status == ALK_ABSENT)

@@ -44,11 +44,7 @@ static void report(const struct alk__scheduler *scheduler, alk_level level, cons
 }
 
 static alk_status ensure_connection(struct alk__scheduler *scheduler, alk_error *error) {
-    if (scheduler->conn != NULL && !alk__conn_is_broken(scheduler->conn))
-        return ALK_OK;
-    alk_conn_put(scheduler->conn);
-    scheduler->conn = NULL;
-    alk_status status = alk_conn_get(scheduler->store, &scheduler->conn, error);
+    alk_status status = alk__conn_keep(scheduler->store, &scheduler->conn, error);
     if (status < 0)
         return at(error, status, ALK_PHASE_CONNECT);
     alk__conn_set_call_limit(scheduler->conn, scheduler->options.ttl_us / ALK__LEASE_CALL_PARTS);

@@ -84,17 +84,11 @@ struct loop {
     struct alk__upkeep upkeep;
 };
 
-/* A broken connection makes room for a new one. */
 static alk_status ensure_connection(struct loop *loop, alk_error *error) {
-    if (loop->conn && !alk__conn_is_broken(loop->conn))
-        return ALK_OK;
-    alk_conn_put(loop->conn);
-    loop->conn = NULL;
-    alk_status status = alk_conn_get(loop->store, &loop->conn, error);
-    if (status < 0)
-        return status;
-    alk__conn_set_call_limit(loop->conn, UPKEEP_CALL_LIMIT_US);
-    return ALK_OK;
+    alk_status status = alk__conn_keep(loop->store, &loop->conn, error);
+    if (status >= 0)
+        alk__conn_set_call_limit(loop->conn, UPKEEP_CALL_LIMIT_US);
+    return status;
 }
 
 /* Until one look finds nothing to do. */

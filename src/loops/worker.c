@@ -78,16 +78,8 @@ static alk_status set_up(struct alk__worker *worker, alk_handler handler, void *
     return status;
 }
 
-static void drop_connection(struct alk__worker *worker) {
-    alk_conn_put(worker->conn);
-    worker->conn = NULL;
-}
-
 static alk_status ensure_connection(struct alk__worker *worker, alk_error *error) {
-    if (worker->conn && !alk__conn_is_broken(worker->conn))
-        return ALK_OK;
-    drop_connection(worker);
-    alk_status status = alk_conn_get(worker->store, &worker->conn, error);
+    alk_status status = alk__conn_keep(worker->store, &worker->conn, error);
     if (status < 0) {
         alk__error_set_phase(error, ALK_PHASE_CONNECT);
         return alk__wrap(error, status, "connect");
@@ -123,7 +115,7 @@ static void abandon(struct alk__worker *worker) {
 }
 
 static void tear_down(struct alk__worker *worker) {
-    drop_connection(worker);
+    alk_conn_put(worker->conn);
     alk__executors_free(worker->executors);
     while (worker->outstanding_count > 0)
         alk__worker_forget(worker, worker->outstanding[0]);

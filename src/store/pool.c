@@ -178,6 +178,14 @@ void alk_conn_put(alk_conn *conn) {
     give_back(pool, conn);
 }
 
+alk_status alk__conn_keep(alk_store *store, alk_conn **conn, alk_error *error) {
+    if (*conn != NULL && !alk__conn_is_broken(*conn))
+        return ALK_OK;
+    alk_conn_put(*conn);
+    *conn = NULL;
+    return alk_conn_get(store, conn, error);
+}
+
 void alk__pool_joined(alk_store *store) {
     enter(&store->pool);
 }

@@ -73,6 +73,10 @@ void alk__conn_set_deadline(alk_conn *conn, int64_t monotonic_us);
 /* The same as a span for each call: a call may take this long; 0 = no limit. */
 void alk__conn_set_call_limit(alk_conn *conn, int64_t limit_us);
 
+/* For a loop that keeps a connection: *conn stays where it is whole; else it is given back, which
+ * makes room in the pool, and another is borrowed (NULL while there is none). */
+alk_status alk__conn_keep(alk_store *store, alk_conn **conn, alk_error *error);
+
 alk_store *alk__conn_store(alk_conn *conn);
 const char *alk__conn_version(alk_conn *conn); /* of the engine, "SQLite 3.40.1" */
 bool alk__conn_is_joined(const alk_conn *conn);

@@ -467,7 +467,25 @@ static void ten_processes_never_share_a_job(struct scene *scene) {
 
 static const struct role roles[] = {{"race", race}, {NULL, NULL}};
 
+/* A lease shorter than the way to the database ends no job that may not run: the call comes to an
+ * end all the same. */
+static void a_lease_that_lapses_at_once_ends_the_call(struct scene *scene) {
+    alk_claim_options options = ALK_CLAIM_OPTIONS_INIT;
+    struct faults faults;
+    alk_job_list list;
+
+    put_job(scene, "mail");
+    sql(scene, "UPDATE alk_job SET attempt = 20");
+    options.lease_us = 1;
+    faults_install(&faults, scene->store);
+    faults_add(&faults, "job_claim", 5, ALK__BEFORE, ALK_FAILED);
+    expect(scene, ALK_EMPTY, alk_claim(scene->conn, "mail", &options, &list, &scene->error));
+    faults_remove(&faults);
+    alk_job_list_free(&list);
+}
+
 static const struct scene_test tests[] = {
+    POSTGRES(a_lease_that_lapses_at_once_ends_the_call),
     BOTH(a_delayed_job_waits_for_its_time),
     BOTH(a_batch_comes_in_claim_order),
     BOTH(a_claim_counts_and_stamps),

@@ -256,6 +256,34 @@ static void a_renewal_says_what_is_due(struct scene *scene) {
            alk__lease_renew_and_due(scene->conn, &lease, &due, &now, &behind, &scene->error));
 }
 
+/* S9: a due time that is no integer is looked for as well where it is a number, for the tick to
+ * put the schedule aside; text, which no tick finds, is passed over. */
+static void an_odd_due_time_is_due_or_passed_over(struct scene *scene) {
+    alk_schedule schedule = ALK_SCHEDULE_INIT;
+    alk_lease lease = acquire(scene, "scheduler");
+    int64_t due, now, behind;
+
+    schedule.name = "one";
+    schedule.spec = "@every 1h";
+    schedule.queue = "mail";
+    ok(scene, alk_schedule_put(scene->conn, &schedule, &scene->error));
+    schedule.name = "odd";
+    ok(scene, alk_schedule_put(scene->conn, &schedule, &scene->error));
+    sql(scene,
+        "PRAGMA writable_schema = on;"
+        "UPDATE sqlite_schema SET sql = replace(sql, 'STRICT', '') WHERE name = 'alk_schedule';"
+        "PRAGMA writable_schema = reset;"
+        "UPDATE alk_schedule SET next_fire_at = %lld + 0.5 WHERE name = 'odd'",
+        (long long)SCENE_START_US);
+    scene_close(scene);
+    scene_reopen(scene);
+    ok(scene, alk__lease_renew_and_due(scene->conn, &lease, &due, &now, &behind, &scene->error));
+    assert_int_equal(due, SCENE_START_US);
+    sql(scene, "UPDATE alk_schedule SET next_fire_at = 'soon' WHERE name = 'odd'");
+    ok(scene, alk__lease_renew_and_due(scene->conn, &lease, &due, &now, &behind, &scene->error));
+    assert_true(due > now);
+}
+
 /* ---- races ---- */
 
 static int race(struct scene *scene, const char *argument) {
@@ -307,6 +335,7 @@ static const struct scene_test tests[] = {
     BOTH(a_lease_that_is_rolled_back_never_was),
     BOTH(an_unreadable_lease_is_named),
     BOTH(a_renewal_says_what_is_due),
+    SQLITE(an_odd_due_time_is_due_or_passed_over),
     BOTH(one_of_ten_racers_wins_a_lapsed_lease),
 };
 

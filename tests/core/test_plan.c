@@ -208,11 +208,47 @@ static void a_stored_h_stays_what_it_was(struct scene *scene) {
     done(&planning);
 }
 
+/* S141: a policy that is none puts the row aside, and says which. */
+static void a_policy_that_is_none_is_bad(struct scene *scene) {
+    struct planning planning = {0};
+    struct alk__row_schedule rows[4];
+
+    for (size_t i = 0; i < 4; i++)
+        rows[i] = good_row();
+    rows[0].catchup = ALK__TEXT("never");
+    rows[1].overlap = ALK__TEXT("");
+    rows[2].dst_gap = ALK__TEXT("SHIFT");
+    rows[3].dst_fold = ALK__TEXT("auto ");
+    for (size_t i = 0; i < 4; i++) {
+        plan(scene, &planning, &rows[i]);
+        assert_non_null(planning.plan.bad);
+        assert_contains(planning.plan.bad, "is no ");
+        assert_int_equal(planning.plan.fire_count, 0);
+    }
+    done(&planning);
+}
+
+/* S121: with its fires used up a row is done, whatever is due. */
+static void used_up_it_is_done(struct scene *scene) {
+    struct planning planning = {0};
+    struct alk__row_schedule row = good_row();
+
+    row.max_fires = 3;
+    row.fired_total = 3;
+    plan(scene, &planning, &row);
+    assert_null(planning.plan.bad);
+    assert_int_equal(planning.plan.fire_count, 0);
+    assert_int_equal(planning.plan.missed_count, 0);
+    assert_int_equal(planning.plan.next_us, ALK__NULL);
+    done(&planning);
+}
+
 static const struct scene_test tests[] = {
     ALONE(on_time_there_is_one_fire),         ALONE(what_fires_lies_on_the_grid),
     ALONE(fires_know_their_previous_ones),    ALONE(what_has_fired_is_not_planned_again),
     ALONE(no_further_boundary_means_done),    ALONE(out_of_quarantine_nothing_fires),
     ALONE(a_bad_row_has_a_reason_and_a_name), ALONE(a_stored_h_stays_what_it_was),
+    ALONE(a_policy_that_is_none_is_bad),      ALONE(used_up_it_is_done),
 };
 
 int main(int argc, char **argv) {

@@ -28,6 +28,33 @@ static void assert_usable(struct scene *scene, alk_conn *conn) {
     assert_false(alk_conn_in_tx(conn));
 }
 
+static alk_status silence(const alk_lease *lease, const alk_stop *lost, void *context,
+                          alk_error *error) {
+    (void)lease;
+    (void)lost;
+    (void)error;
+    relay_hold(context, true);
+    return ALK_OK;
+}
+
+/* A lease that cannot be given back, since nothing answers, is left to lapse. */
+static void a_server_that_fell_silent_does_not_hold_the_end_of_a_lease(struct scene *scene) {
+    struct relay *relay = relay_start(server_needed());
+    alk_store *store;
+    char url[512];
+
+    assert_non_null(relay);
+    snprintf(url, sizeof(url), "%s%c%s", relay_url(relay),
+             strchr(relay_url(relay), '?') == NULL ? '?' : '&', strstr(scene->url, "schema="));
+    ok(scene, alk_open(url, NULL, &store, &scene->error));
+    alarm(60);
+    ok(scene,
+       alk_lease_hold(store, "l", "me", ALK__MINUTE / 10, 0, NULL, silence, relay, &scene->error));
+    alarm(0);
+    alk_close(store);
+    relay_stop(relay);
+}
+
 /* An enqueue, and the call of those who wait for it, take one round trip. */
 static void an_enqueue_is_one_round_trip(struct scene *scene) {
     alk_store_options options = scene_options(scene);
@@ -205,6 +232,7 @@ static void a_rollback_has_a_limit_of_its_own(struct scene *scene) {
 
 static const struct scene_test tests[] = {
     POSTGRES(an_enqueue_is_one_round_trip),
+    POSTGRES(a_server_that_fell_silent_does_not_hold_the_end_of_a_lease),
     POSTGRES(an_idle_connection_that_was_ended_is_replaced_unseen),
     POSTGRES(a_connection_ended_in_its_transaction_is_thrown_away),
     POSTGRES(failed_attempts_give_their_place_back),
