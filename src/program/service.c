@@ -25,6 +25,9 @@
 /* After the second signal this long for loops to end, then the process goes without them. */
 #define AT_ONCE_US (5 * ALK__SECOND)
 
+/* Enough for all loops that a later configuration may bring, and for those that end meanwhile. */
+#define CONNECTIONS (16 + 2 * ALK__WORKERS_MAX)
+
 struct service;
 struct task;
 typedef alk_status (*body_fn)(struct task *task);
@@ -86,11 +89,10 @@ static void *run_task(void *context) {
 /* What comes before a configuration is in force: the store is there, and has its schedules. */
 static alk_status prepare(struct task *task) {
     struct service *service = task->service;
-    int connections = 16 + 2 * (int)task->config->worker_count;
     alk_status st = ALK_OK;
 
     if (service->store == NULL)
-        st = alk__store_await(task->config, connections, task->stop, service->log, &service->store,
+        st = alk__store_await(task->config, CONNECTIONS, task->stop, service->log, &service->store,
                               &task->error);
     if (st < 0 || service->store == NULL || task->set == NULL)
         return service->store == NULL && st >= 0 ? ALK_EMPTY : st;

@@ -1,5 +1,7 @@
 /* `alk run` with the schedules of its configuration: a crontab in one file. */
 #include <signal.h>
+#include <sqlite3.h>
+#include <unistd.h>
 
 #include "support/program.h"
 
@@ -232,6 +234,56 @@ static void a_file_that_is_refused_changes_nothing(void **state) {
     stop(place, child);
 }
 
+/* A file that is read while another one waits for the database takes its place. */
+static void the_last_file_counts(void **state) {
+    struct place *place = *state;
+    char path[128];
+    sqlite3 *handle;
+    pid_t child;
+
+    place_write(place, "alk.conf", "[schedule a]\nspec = @daily\ncommand = echo a\n");
+    child = start(place);
+    snprintf(path, sizeof(path), "%s/alk.db", place->folder);
+    assert_int_equal(sqlite3_open(path, &handle), SQLITE_OK);
+    sqlite3_busy_timeout(handle, 30000);
+    assert_int_equal(sqlite3_exec(handle, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    place_write(place, "alk.conf", "[schedule b]\nspec = @daily\ncommand = echo b\n");
+    kill(child, SIGHUP);
+    usleep(200000); /* so that it is likely read; whether it was makes no difference in the end */
+    place_write(place, "alk.conf", "[schedule c]\nspec = @daily\ncommand = echo c\n");
+    kill(child, SIGHUP);
+    usleep(200000);
+    assert_int_equal(count_of(place_read(place, "log"), "event=\"configuration read\""), 0);
+    assert_int_equal(sqlite3_exec(handle, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(handle);
+    place_await(place, "log", "event=\"schedule added\" component=program subject=c", 1);
+    place_await(place, "log", "event=\"worker started\" component=worker subject=schedule:c", 1);
+    assert_listed(place, "a", 0);
+    assert_listed(place, "b", 0);
+    stop(place, child);
+    assert_int_equal(count_of(place_read(place, "log"), "subject=schedule:b "), 0);
+}
+
+/* Each loop has a connection; those that a HUP brings find theirs. */
+static void hup_may_bring_many_commands(void **state) {
+    struct place *place = *state;
+    char text[4096] = "";
+    pid_t child;
+
+    place_write(place, "alk.conf", "");
+    child = start(place);
+    for (size_t i = 0, length = 0; i < 60; i++, length = strlen(text))
+        snprintf(text + length, sizeof(text) - length,
+                 "[schedule s%zu]\nspec = @daily\ncommand = echo ran-%zu\n", i, i);
+    read_again(place, child, text);
+    assert_int_equal(alk(place, "schedule", "fire", "s31"), 0);
+    assert_int_equal(alk(place, "schedule", "fire", "s59"), 0);
+    place_await(place, "log", "detail=ran-31", 1);
+    place_await(place, "log", "detail=ran-59", 1);
+    stop(place, child);
+    assert_int_equal(count_of(place_read(place, "log"), "level=error"), 0);
+}
+
 /* ---- starting ---- */
 
 static void a_file_that_is_refused_does_not_start(void **state) {
@@ -295,6 +347,28 @@ static void what_was_missed_can_be_forgotten(void **state) {
     }
 }
 
+/* A loop that is started again later forgets nothing more. */
+static void it_is_forgotten_once(void **state) {
+    static const char off[] = "[scheduler]\nenabled = no\n[worker w]\nqueues = w\ncommand = true\n";
+    static const char on[] = "[worker w]\nqueues = w\ncommand = true\n";
+    struct place *place = *state;
+    pid_t child;
+
+    assert_int_equal(alk(place, "schedule", "put", "s", "@every 1h", "--queue", "q"), 0);
+    place_write(place, "alk.conf", on);
+    child = alk_start(place, "log", "run", "--config", "alk.conf", "--forget-missed");
+    place_await(place, "log", "event=\"missed boundaries forgotten\"", 1);
+    read_again(place, child, off);
+    place_await(place, "log", "event=\"leadership released\"", 1);
+    place_sql(place, "UPDATE alk_schedule SET next_fire_at = next_fire_at - 36000000000, "
+                     "anchor_at = anchor_at - 72000000000");
+    read_again(place, child, on);
+    place_await(place, "log", "event=\"boundaries missed\"", 1);
+    stop(place, child);
+    assert_int_equal(alk(place, "schedule", "history", "s", "--json"), 0);
+    assert_int_equal(count_of(place->out, "\"outcome\":\"fired\""), 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         ON_BOTH(a_real_crontab_is_imported_and_runs),
@@ -305,10 +379,13 @@ int main(void) {
         ON_BOTH(hup_adds_changes_and_removes),
         ON_SQLITE(what_runs_when_its_section_goes_is_finished),
         ON_BOTH(a_file_that_is_refused_changes_nothing),
+        ON_SQLITE(the_last_file_counts),
+        ON_BOTH(hup_may_bring_many_commands),
         ON_BOTH(a_file_that_is_refused_does_not_start),
         ON_BOTH(a_file_without_schedules_removes_none),
         EMPTY(check_prints_the_schedules),
         ON_BOTH(what_was_missed_can_be_forgotten),
+        ON_SQLITE(it_is_forgotten_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
