@@ -78,7 +78,8 @@ static const struct sql postgres_sql = {
     .fill = "INSERT INTO schedule (name, spec, queue, payload, anchor_at, next_fire_at, created_at)"
             " SELECT 'schedule ' || i, i %% 60 || ' ' || i / 60 %% 24 || ' * * *', 'bench',"
             " json_build_object('n', i), now(),"
-            " date_trunc('second', now()) + (3600 + i * 7919 %% 31536000) * interval '1 s', now()"
+            " date_trunc('second', now()) + (3600 + i::bigint * 7919 %% 31536000) * interval '1 "
+            "s', now()"
             " FROM generate_series(%1$lld, %2$lld) i",
     .analyze = "VACUUM ANALYZE schedule",
     .due = "UPDATE schedule SET spec = '%s', next_fire_at = to_timestamp(%lld)"
