@@ -199,6 +199,44 @@ static void a_backfill_fires_what_did_not_fire(void **state) {
     assert_string_equal(place->err, "alk: schedule backfill needs --from T and --to T\n");
 }
 
+/* ---- history ---- */
+
+/* Lets the first boundary that is due have been that long ago, one an hour, and fires. */
+static void make_due(struct place *place, int minutes_ago) {
+    char sql[512];
+
+    snprintf(sql, sizeof(sql),
+             place->is_postgres
+                 ? "UPDATE alk_schedule SET anchor_at = date_trunc('second', now()) - interval '%d "
+                   "m', next_fire_at = date_trunc('second', now()) - interval '%d m'"
+                 : "UPDATE alk_schedule SET anchor_at = (unixepoch() - %d * 60) * 1000000, "
+                   "next_fire_at = (unixepoch() - %d * 60) * 1000000",
+             minutes_ago + 6000, minutes_ago);
+    place_sql(place, sql);
+    assert_int_equal(alk(place, "run", "--once"), 0);
+}
+
+/* S124: what became of each boundary, and the counts of it. */
+static void history_has_every_outcome_and_show_the_counts(void **state) {
+    struct place *place = *state;
+
+    assert_int_equal(
+        alk(place, "schedule", "put", "s", "@every 1h", "--queue", "q", "--overlap", "skip"), 0);
+    make_due(place, 210); /* four were missed, and the newest of them fires */
+    assert_int_equal(alk(place, "schedule", "history", "s", "--json"), 0);
+    assert_int_equal(count_of(place->out, "\"outcome\":\"fired\""), 1);
+    assert_int_equal(count_of(place->out, "\"outcome\":\"missed\""), 1);
+    assert_has(place->out, "\"count\":3,");
+    make_due(place, 0); /* its first job is unfinished */
+    assert_int_equal(alk(place, "schedule", "fire", "s"), 0);
+    assert_int_equal(alk(place, "schedule", "history", "s", "--json"), 0);
+    assert_int_equal(strncmp(place->out, "{\"outcome\":\"manual\",", 20), 0);
+    assert_int_equal(count_of(place->out, "\"outcome\":\"skipped_overlap\""), 1);
+    assert_int_equal(alk(place, "schedule", "show", "s", "--json"), 0);
+    assert_has(place->out, "\"fired\":1,\"missed\":3,\"skipped\":1,\"quarantined\":0,"
+                           "\"last_missed_at\":\"2");
+}
+
 /* ---- list --bad ---- */
 
 /* S143, S145 */
@@ -259,6 +297,7 @@ int main(void) {
         ON_BOTH(resume_catches_up_when_asked),
         ON_BOTH(fire_can_respect_the_overlap_policy),
         ON_BOTH(a_backfill_fires_what_did_not_fire),
+        ON_BOTH(history_has_every_outcome_and_show_the_counts),
         ON_BOTH(list_bad_has_what_needs_somebody),
         ON_SQLITE(list_bad_goes_over_all_of_them),
     };
