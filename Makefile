@@ -4,6 +4,7 @@
 #   make build                 leaves the program at build/alk
 #   make check                 what every commit must pass; ends with "N passed, N failed, N skipped"
 #   make check ALK_TEST_REQUIRE=    the same on a machine without a PostgreSQL server
+#   make bench                 figures: times and rates of schedules beside hand-written SQL
 #   make proof                 what is slower: all sanitizers over everything, clang-tidy, long tests
 #   make install PREFIX=DIR    headers, libraries, program; make uninstall PREFIX=DIR removes them
 #   make clean
@@ -12,7 +13,7 @@ PREFIX ?= /usr/local
 ALK_TEST_REQUIRE ?= postgres
 export ALK_TEST_REQUIRE
 
-.PHONY: build demo check proof install uninstall clean
+.PHONY: build demo check proof bench install uninstall clean
 
 build:
 	@scripts/install-needs build
@@ -25,6 +26,12 @@ demo: build
 check:
 	@scripts/install-needs check
 	@scripts/check check
+
+bench:
+	@scripts/install-needs check
+	@scripts/build release alk-bench
+	@ln -sf release/alk-bench build/alk-bench
+	@scripts/with-postgres build/alk-bench schedule
 
 proof:
 	@scripts/install-needs proof

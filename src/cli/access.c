@@ -16,6 +16,15 @@ alk_status alk__command_config(const struct alk__arguments *arguments, const cha
                             error);
 }
 
+alk_status alk__access_configured(const struct alk__config *config, struct alk__access *access,
+                                  alk_error *error) {
+    alk_status st;
+
+    *access = (struct alk__access){NULL, NULL};
+    st = alk__store_open(config, 0, NULL, &access->store, error);
+    return st < 0 ? st : alk_conn_get(access->store, &access->conn, error);
+}
+
 alk_status alk__access_open(const struct alk__arguments *arguments, struct alk__access *access,
                             alk_error *error) {
     struct alk__config *config = NULL;
@@ -24,9 +33,7 @@ alk_status alk__access_open(const struct alk__arguments *arguments, struct alk__
     *access = (struct alk__access){NULL, NULL};
     if (st != ALK_OK)
         return st;
-    st = alk__store_open(config, 0, NULL, &access->store, error);
-    if (st >= 0)
-        st = alk_conn_get(access->store, &access->conn, error);
+    st = alk__access_configured(config, access, error);
     alk__config_free(config);
     return st;
 }
@@ -44,7 +51,8 @@ int alk__with_store(const struct alk__arguments *arguments, alk__access_fn funct
     if (st >= 0)
         st = function(arguments, access.conn, &error);
     alk__access_close(&access);
-    return st < 0 || st == ALK_ABSENT ? alk__exit_report(st, &error) : ALK__EXIT_OK;
+    return st < 0 || st == ALK_ABSENT || st == ALK_HELD ? alk__exit_report(st, &error)
+                                                        : ALK__EXIT_OK;
 }
 
 void alk__say_more(const struct alk__arguments *arguments, size_t count, size_t limit) {

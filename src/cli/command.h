@@ -4,11 +4,9 @@
 #define ALK_CLI_COMMAND_H
 
 #include "program/config.h"
+#include "program/schedule_settings.h"
 
 #include <alkstore.h>
-
-/* What a payload of no bytes, most likely of a variable that was never set, is answered with. */
-#define ALK__PAYLOAD_EMPTY "payload is empty (null is written null)"
 
 /* An option with a number, duration or time that was not given. */
 #define ALK__NOT_GIVEN INT64_MIN
@@ -26,38 +24,42 @@ struct alk__arguments {
     bool is_help;
 
     const char *config; /* texts: NULL = not given */
-    const char *fold;
-    const char *gap;
     const char *log_format;
     const char *log_level;
     const char *many;
     const char *name;
-    const char *payload;
     const char *queue;
-    const char *spec;
     const char *state;
     const char *zone;
     struct alk__words headers;
 
+    alk_schedule schedule; /* what the options of schedules say, and which were given */
+    unsigned schedule_fields;
+
     int64_t after_us; /* numbers: ALK__NOT_GIVEN */
-    int64_t anchor_us;
     int64_t at_us;
     int64_t concurrency;
     int64_t count;
     int64_t delay_us;
     int64_t expires_us;
+    int64_t from_us;
     int64_t limit;
     int64_t max_attempts;
-    int64_t not_after_us;
-    int64_t not_before_us;
     int64_t priority;
     int64_t timeout_us;
+    int64_t to_us;
     int64_t ttl_us;
 
+    bool does_catchup;
+    bool forget_missed;
+    bool is_bad;
     bool is_check;
     bool is_drain;
+    bool is_dry_run;
     bool is_once;
+    bool is_reanchor;
     bool is_system;
+    bool respect_overlap;
 };
 
 enum alk__option_kind {
@@ -66,7 +68,8 @@ enum alk__option_kind {
     ALK__OPTION_LIST,     /* struct alk__words; may be given again and again */
     ALK__OPTION_INTEGER,  /* int64_t, from least to most */
     ALK__OPTION_DURATION, /* int64_t microseconds, from least to most */
-    ALK__OPTION_TIME      /* int64_t microseconds since 1970 */
+    ALK__OPTION_TIME,     /* int64_t microseconds since 1970 */
+    ALK__OPTION_SCHEDULE  /* of the schedule: offset is its place in alk__schedule_settings */
 };
 
 struct alk__option {
@@ -74,10 +77,15 @@ struct alk__option {
     const char *argument; /* what the help calls its value, NULL for a flag */
     const char *help;
     enum alk__option_kind kind;
-    size_t offset; /* into alk__arguments */
+    size_t offset; /* into alk__arguments, unless kind says otherwise */
     int64_t least;
     int64_t most;
 };
+
+/* A row of alk__schedule_settings as an option. */
+#define ALK__SCHEDULE_OPTION(FIELD, member, option, key, argument, kind, least, most, choices,     \
+                             help)                                                                 \
+    {option, argument, help, ALK__OPTION_SCHEDULE, ALK__SCHEDULE_PLACE_##FIELD, 0, 0},
 
 struct alk__example {
     const char *line;
@@ -128,17 +136,20 @@ const char *alk__option_dashes(const struct alk__option *option);
 /* value, or preset where it was not given. */
 int64_t alk__given(int64_t value, int64_t preset);
 
-/* Borrows a connection to the store that the arguments name; ended with alk__access_close. */
+/* Borrows a connection to the store that the arguments, or a configuration, name; ended with
+ * alk__access_close, also after a failure. */
 struct alk__access {
     alk_store *store;
     alk_conn *conn;
 };
 alk_status alk__access_open(const struct alk__arguments *arguments, struct alk__access *access,
                             alk_error *error);
+alk_status alk__access_configured(const struct alk__config *config, struct alk__access *access,
+                                  alk_error *error);
 void alk__access_close(struct alk__access *access);
 
-/* Runs function with a connection, reports what failed (ALK_ABSENT included) and gives the exit
- * code. */
+/* Runs function with a connection, reports what failed (ALK_ABSENT and ALK_HELD included) and gives
+ * the exit code. */
 typedef alk_status (*alk__access_fn)(const struct alk__arguments *arguments, alk_conn *conn,
                                      alk_error *error);
 int alk__with_store(const struct alk__arguments *arguments, alk__access_fn function);

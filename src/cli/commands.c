@@ -23,6 +23,8 @@
     X(schedule_resume)                                                                             \
     X(schedule_remove)                                                                             \
     X(schedule_fire)                                                                               \
+    X(schedule_backfill)                                                                           \
+    X(schedule_apply)                                                                              \
     X(schedule_import)                                                                             \
     X(next)                                                                                        \
     X(explain)                                                                                     \

@@ -75,7 +75,7 @@ static alk_status read_payload(const struct alk__arguments *arguments, struct al
         *ret_payload = (struct alk__text){buffer->bytes, buffer->length};
     }
     if (ret_payload->length == 0)
-        return alk__fail(error, ALK_INVALID, "%s", ALK__PAYLOAD_EMPTY);
+        return alk__fail(error, ALK_INVALID, "payload is empty (null is written null)");
     return ALK_OK;
 }
 

@@ -52,3 +52,10 @@ int alk__exit_report(alk_status status, const alk_error *error) {
         fprintf(stderr, "alk: %s\n", message);
     return alk__exit_code(status);
 }
+
+void alk__say_warning(const char *warning) {
+    if (warning[0] == '\0')
+        return;
+    fflush(stdout); /* what was printed before comes before */
+    fprintf(stderr, "alk: %s\n", warning);
+}

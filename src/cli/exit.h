@@ -20,4 +20,7 @@ int alk__exit_code(alk_status status);
 /* Writes "alk: message (hint)" to stderr as one line and gives the exit code of status. */
 int alk__exit_report(alk_status status, const alk_error *error);
 
+/* Writes "alk: warning" to stderr, nothing for "": something legal that may not be meant. */
+void alk__say_warning(const char *warning);
+
 #endif

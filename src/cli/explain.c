@@ -9,8 +9,7 @@ static void print(const struct alk__arguments *arguments, const alk_when *when) 
 
     if (!arguments->is_json) {
         printf("%s\n", alk_when_explain(when));
-        if (warning[0] != '\0')
-            printf("but: %s\n", warning);
+        alk__say_warning(warning);
         return;
     }
     alk__record_start(&record);

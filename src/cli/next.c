@@ -9,20 +9,6 @@
 #define COUNT_DEFAULT 5
 #define COUNT_MAX 1000000
 
-/* What the options say about the spec. */
-static alk_status read_options(const struct alk__arguments *arguments, alk_when_options *options,
-                               alk_error *error) {
-    alk_status st = ALK_OK;
-
-    options->zone = arguments->zone;
-    options->name = arguments->name != NULL ? arguments->name : "";
-    if (arguments->gap != NULL)
-        st = alk_gap_parse(arguments->gap, &options->gap, error);
-    if (st == ALK_OK && arguments->fold != NULL)
-        st = alk_fold_parse(arguments->fold, &options->fold, error);
-    return st;
-}
-
 /* One boundary: in UTC, in local time, and what is odd about it. */
 static void print(const struct alk__arguments *arguments, const alk_when *when, int64_t at_us) {
     char local[ALK__TIME_BYTES], utc[ALK__TIME_BYTES];
@@ -49,11 +35,11 @@ static void print(const struct alk__arguments *arguments, const alk_when *when, 
 static alk_status print_all(const struct alk__arguments *arguments, const alk_when *when,
                             alk_error *error) {
     int64_t after_us = alk__given(arguments->after_us, alk__now_us(NULL));
-    int64_t anchor_us = alk__given(arguments->anchor_us, after_us);
-    int64_t first_us = alk__given(arguments->not_before_us, INT64_MIN);
-    int64_t end_us = alk__given(arguments->not_after_us, INT64_MAX);
+    const alk_schedule *schedule = &arguments->schedule;
+    int64_t anchor_us = schedule->anchor_us == ALK_NO_TIME ? after_us : schedule->anchor_us;
+    int64_t end_us = schedule->not_after_us == ALK_NO_TIME ? INT64_MAX : schedule->not_after_us;
     int64_t wanted = alk__given(arguments->count, COUNT_DEFAULT);
-    int64_t at_us = first_us > after_us ? first_us - 1 : after_us;
+    int64_t at_us = schedule->not_before_us > after_us ? schedule->not_before_us - 1 : after_us;
     int64_t printed = 0;
     char text[ALK__TIME_BYTES];
 
@@ -70,32 +56,28 @@ static alk_status print_all(const struct alk__arguments *arguments, const alk_wh
 }
 
 static int run(const struct alk__arguments *arguments) {
-    alk_when_options options = ALK_WHEN_OPTIONS_INIT;
+    alk_schedule schedule = arguments->schedule;
     alk_error error = ALK_ERROR_INIT;
     alk_when *when = NULL;
-    alk_status st = read_options(arguments, &options, &error);
+    alk_status st;
 
-    if (st == ALK_OK)
-        st = alk_when_parse(arguments->operands.items[0], &options, &when, &error);
-    if (st == ALK_OK && alk_when_warning(when)[0] != '\0')
-        fprintf(stderr, "alk: %s\n", alk_when_warning(when));
-    if (st == ALK_OK)
+    schedule.spec = arguments->operands.items[0];
+    schedule.name = arguments->name != NULL ? arguments->name : "";
+    st = alk__schedule_check(&schedule, &when, &error);
+    if (st == ALK_OK) {
+        alk__say_warning(alk_when_warning(when));
         st = print_all(arguments, when, &error);
+    }
     alk_when_free(when);
     return st == ALK_OK ? ALK__EXIT_OK : alk__exit_report(st, &error);
 }
 
 /* clang-format off */
 static const struct alk__option options[] = {
-    {"zone", "Z", "an IANA name; UTC unless given", ALK__OPTION_TEXT, offsetof(struct alk__arguments, zone), 0, 0},
     {"after", "T", "the boundaries after it; now unless given", ALK__OPTION_TIME, offsetof(struct alk__arguments, after_us), 0, 0},
     {"n", "N", "how many; 5 unless given", ALK__OPTION_INTEGER, offsetof(struct alk__arguments, count), 1, COUNT_MAX},
-    {"anchor", "T", "where the grid of @every starts; --after unless given", ALK__OPTION_TIME, offsetof(struct alk__arguments, anchor_us), 0, 0},
     {"name", "NAME", "of the schedule, for H", ALK__OPTION_TEXT, offsetof(struct alk__arguments, name), 0, 0},
-    {"gap", "G", "times that clocks skip: shift or skip", ALK__OPTION_TEXT, offsetof(struct alk__arguments, gap), 0, 0},
-    {"fold", "F", "times that come twice: auto, first, last or both", ALK__OPTION_TEXT, offsetof(struct alk__arguments, fold), 0, 0},
-    {"not-before", "T", "no boundary before it", ALK__OPTION_TIME, offsetof(struct alk__arguments, not_before_us), 0, 0},
-    {"not-after", "T", "no boundary at it or after it", ALK__OPTION_TIME, offsetof(struct alk__arguments, not_after_us), 0, 0},
+    ALK__SCHEDULE_TIMING_SETTINGS(ALK__SCHEDULE_OPTION)
     {.name = NULL},
 };
 /* clang-format on */
@@ -107,7 +89,8 @@ const struct alk__command alk__command_next = {
     .details =
         "A line a boundary: UTC, local time, and 'shifted' where clocks skipped the time that "
         "the\nspec names, 'repeated' in the second pass of one that comes twice. Needs no "
-        "store.\nExit 3: there is none.",
+        "store.\nThe grid of @every starts at --after unless --anchor is given. Exit 3: there is "
+        "none.",
     .examples = {{"alk next '30 2 * * *' --zone America/New_York -n 3", "also across a change"},
                  {"alk next 'H H * * *' --name nightly --json", "an object a boundary"}},
     .options = options,

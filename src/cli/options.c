@@ -6,13 +6,11 @@
 #include <limits.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/duration.h"
 #include "base/error.h"
 #include "base/guess.h"
-#include "base/scan.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "program/value.h"
 
 #define OPTIONS_MAX 64
 
@@ -48,38 +46,15 @@ struct reader {
 
 /* ---- values ---- */
 
-static alk_status read_integer(const struct alk__option *option, const char *text,
-                               int64_t *ret_number, alk_error *error) {
-    struct alk__scan scan = {alk__text_of(text), 0};
-    bool is_negative = alk__scan_take(&scan, '-');
-    int64_t number;
-    bool is_number = alk__scan_digits(&scan, 18, &number) > 0 && alk__scan_peek(&scan) == -1;
+#define LABEL_BYTES 64
 
-    number = is_negative ? -number : number;
-    if (!is_number || number < option->least || number > option->most)
-        return alk__fail(error, ALK_INVALID, "%s%s is a number from %lld to %lld, not '%s'",
-                         dashes(option->name), option->name, (long long)option->least,
-                         (long long)option->most, alk__excerpt_of(alk__text_of(text)).text);
-    *ret_number = number;
-    return ALK_OK;
-}
-
-static alk_status read_duration(const struct alk__option *option, const char *text, int64_t *ret_us,
+static alk_status read_schedule(const struct alk__option *option, const char *label,
+                                const char *text, struct alk__arguments *arguments,
                                 alk_error *error) {
-    char least[ALK__DURATION_BYTES], most[ALK__DURATION_BYTES];
-    int64_t us;
-    alk_status st = alk__duration_parse(alk__text_of(text), &us, error);
+    const struct alk__schedule_setting *setting = &alk__schedule_settings[option->offset];
 
-    if (st != ALK_OK)
-        return alk__wrap(error, st, "--%s", option->name);
-    if (us < option->least || us > option->most) {
-        alk__duration_format(option->least, least, sizeof(least));
-        alk__duration_format(option->most, most, sizeof(most));
-        return alk__fail(error, ALK_INVALID, "--%s is from %s to %s, not '%s'", option->name, least,
-                         most, alk__excerpt_of(alk__text_of(text)).text);
-    }
-    *ret_us = us;
-    return ALK_OK;
+    arguments->schedule_fields |= setting->field;
+    return alk__schedule_setting_read(setting, label, text, &arguments->schedule, error);
 }
 
 static alk_status add_to_list(struct reader *reader, struct alk__words *list, const char *text,
@@ -97,8 +72,9 @@ static alk_status add_to_list(struct reader *reader, struct alk__words *list, co
 static alk_status set_value(struct reader *reader, const struct alk__option *option,
                             const char *text, alk_error *error) {
     void *field = (char *)reader->arguments + option->offset;
-    alk_status st;
+    char label[LABEL_BYTES];
 
+    snprintf(label, sizeof(label), "%s%s", dashes(option->name), option->name);
     switch (option->kind) {
     case ALK__OPTION_FLAG:
         *(bool *)field = true;
@@ -109,12 +85,13 @@ static alk_status set_value(struct reader *reader, const struct alk__option *opt
     case ALK__OPTION_LIST:
         return add_to_list(reader, field, text, error);
     case ALK__OPTION_INTEGER:
-        return read_integer(option, text, field, error);
+        return alk__value_integer(label, text, option->least, option->most, field, error);
     case ALK__OPTION_DURATION:
-        return read_duration(option, text, field, error);
+        return alk__value_duration(label, text, option->least, option->most, field, error);
     case ALK__OPTION_TIME:
-        st = alk__time_parse(alk__text_of(text), field, error);
-        return st == ALK_OK ? ALK_OK : alk__wrap(error, st, "--%s", option->name);
+        return alk__value_time(label, text, field, error);
+    case ALK__OPTION_SCHEDULE:
+        return read_schedule(option, label, text, reader->arguments, error);
     }
     return ALK_OK;
 }
@@ -220,7 +197,8 @@ alk_status alk__arguments_read(const struct alk__command *command, char *const *
     struct reader reader = {command, words, count, 0, ret_arguments};
     alk_status st = ALK_OK;
 
-    *ret_arguments = (struct alk__arguments){.command = command, .memory = memory};
+    *ret_arguments = (struct alk__arguments){
+        .command = command, .memory = memory, .schedule = ALK_SCHEDULE_INIT};
     set_presets(command->options, ret_arguments);
     while (st == ALK_OK && reader.at < count) {
         const char *word = words[reader.at];

@@ -34,8 +34,11 @@ static alk_status pause_one(const struct alk__arguments *arguments, alk_conn *co
 static alk_status resume_one(const struct alk__arguments *arguments, alk_conn *conn,
                              alk_error *error) {
     const char *name = arguments->operands.items[0];
-    alk_status st = alk_schedule_resume(conn, name, NULL, error);
+    alk_resume_options options = ALK_RESUME_OPTIONS_INIT;
+    alk_status st;
 
+    options.catchup = arguments->does_catchup;
+    st = alk_schedule_resume(conn, name, &options, error);
     if (st == ALK_ABSENT)
         return alk__schedule_absent(name, error);
     return st < 0 ? st : alk__schedule_print_next(arguments, conn, name, error);
@@ -54,12 +57,17 @@ static alk_status remove_one(const struct alk__arguments *arguments, alk_conn *c
 static alk_status fire_one(const struct alk__arguments *arguments, alk_conn *conn,
                            alk_error *error) {
     const char *name = arguments->operands.items[0];
+    alk_fire_options options = ALK_FIRE_OPTIONS_INIT;
     struct alk__record record;
     int64_t id = 0;
-    alk_status st = alk_schedule_fire(conn, name, NULL, &id, error);
+    alk_status st;
 
+    options.respect_overlap = arguments->respect_overlap;
+    st = alk_schedule_fire(conn, name, &options, &id, error);
     if (st == ALK_ABSENT)
         return alk__schedule_absent(name, error);
+    if (st == ALK_HELD)
+        return alk__fail(error, ALK_HELD, "schedule '%s' has a job that is unfinished", name);
     if (st < 0)
         return st;
     if (!arguments->is_json) {
@@ -88,6 +96,17 @@ static int run_fire(const struct alk__arguments *arguments) {
     return alk__with_store(arguments, fire_one);
 }
 
+/* clang-format off */
+static const struct alk__option resume_options[] = {
+    {"catchup", NULL, "its own policy decides about what passed since the pause", ALK__OPTION_FLAG, offsetof(struct alk__arguments, does_catchup), 0, 0},
+    {.name = NULL},
+};
+static const struct alk__option fire_options[] = {
+    {"respect-overlap", NULL, "not while its overlap policy is against it", ALK__OPTION_FLAG, offsetof(struct alk__arguments, respect_overlap), 0, 0},
+    {.name = NULL},
+};
+/* clang-format on */
+
 const struct alk__command alk__command_schedule_pause = {
     .name = "schedule pause",
     .summary = "let no boundary fire until it is resumed",
@@ -102,10 +121,11 @@ const struct alk__command alk__command_schedule_pause = {
 const struct alk__command alk__command_schedule_resume = {
     .name = "schedule resume",
     .summary = "go on at the first boundary after now",
-    .usage = "NAME",
+    .usage = "NAME [--catchup]",
     .details = "Boundaries that passed meanwhile are not fired; they are one line of its history.",
     .examples = {{"alk schedule resume nightly", "prints when it fires next"},
-                 {"alk schedule resume nightly --json", "the whole schedule"}},
+                 {"alk schedule resume nightly --catchup", "and fires what its policy says"}},
+    .options = resume_options,
     .least = 1,
     .most = 1,
     .run = run_resume,
@@ -126,10 +146,11 @@ const struct alk__command alk__command_schedule_remove = {
 const struct alk__command alk__command_schedule_fire = {
     .name = "schedule fire",
     .summary = "run it now, once, and print the id of the job",
-    .usage = "NAME",
+    .usage = "NAME [--respect-overlap]",
     .details = "When it fires next stays as it is. Works while it is paused or quarantined, too.",
-    .examples = {{"alk schedule fire nightly", "prints the job's id"},
-                 {"alk job show $(alk schedule fire nightly)", "and the job"}},
+    .examples = {{"alk job show $(alk schedule fire nightly)", "prints the job's id, and the job"},
+                 {"alk schedule fire nightly --respect-overlap", "exit 4 while one is unfinished"}},
+    .options = fire_options,
     .least = 1,
     .most = 1,
     .run = run_fire,

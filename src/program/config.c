@@ -1,19 +1,19 @@
-/* program/config.c: the table of settings, and how a value of one is read. */
+/* program/config.c: the table of settings, and how a value of one is read. Sections [schedule NAME]
+ * go on in config_schedule.c. */
 #include "program/config.h"
 
 #include <string.h>
 
-#include "base/clock.h"
-#include "base/duration.h"
 #include "base/error.h"
 #include "base/guess.h"
-#include "base/scan.h"
 #include "base/text.h"
-#include "program/config_file.h"
+#include "program/config_schedule.h"
+#include "program/value.h"
 
-/* The sections; that of the workers, which has a name, is the last. */
-static const char *const sections[] = {"store", "log", "scheduler", "worker"};
+/* Those that have a name come last. */
+static const char *const sections[] = {"store", "log", "scheduler", "worker", "schedule"};
 #define SECTIONS (sizeof(sections) / sizeof(sections[0]))
+#define SECTIONS_ALONE 3
 
 static const char *const durabilities[] = {"full", "normal", NULL};
 static const char *const levels[] = {"debug", "info", "warning", "error", NULL};
@@ -22,6 +22,7 @@ static const char *const switches[] = {"no", "yes", NULL};
 
 #define IN(field) offsetof(struct alk__config, field)
 #define IN_WORKER(field) offsetof(struct alk__worker_config, field)
+#define IN_SECTION(field) offsetof(struct alk__schedule_section, field)
 #define TEXT(offset) ALK__SETTING_TEXT, offset, false, 0, 0, NULL
 #define SECRET(offset) ALK__SETTING_TEXT, offset, true, 0, 0, NULL
 #define INTEGER(offset, least, most) ALK__SETTING_INTEGER, offset, false, least, most, NULL
@@ -40,69 +41,28 @@ const struct alk__setting alk__config_table[] = {
     {"scheduler", "name", NULL, NULL, ALK_SCHEDULER_LEASE_DEFAULT, TEXT(IN(scheduler_name))},
     {"scheduler", "ttl", NULL, NULL, "15s", DURATION(IN(ttl_us), ALK_SCHEDULER_TTL_MIN_US, ALK__DAY)},
     {"scheduler", "batch", NULL, NULL, "500", INTEGER(IN(batch), 1, 10000)},
+    {"scheduler", "set", NULL, NULL, NULL, TEXT(IN(set))},
     {"worker", "queues", NULL, NULL, NULL, ALK__SETTING_NAMES, IN_WORKER(queues), false, 1, 64, NULL},
     {"worker", "command", NULL, NULL, NULL, ALK__SETTING_COMMAND, IN_WORKER(command), false, 1, 0, NULL},
     {"worker", "concurrency", NULL, NULL, "1", INTEGER(IN_WORKER(concurrency), 1, ALK__CONCURRENCY_MAX)},
     {"worker", "timeout", NULL, NULL, "1h", DURATION(IN_WORKER(timeout_us), ALK__MS, 3650 * ALK__DAY)},
+    {"schedule", "command", NULL, NULL, NULL, ALK__SETTING_COMMAND, IN_SECTION(command), false, 1, 0, NULL},
+    {"schedule", "concurrency", NULL, NULL, NULL, INTEGER(IN_SECTION(concurrency), 1, ALK__CONCURRENCY_MAX)},
+    {"schedule", "timeout", NULL, NULL, NULL, DURATION(IN_SECTION(timeout_us), ALK__MS, 3650 * ALK__DAY)},
 };
 /* clang-format on */
 const size_t alk__config_table_count = sizeof(alk__config_table) / sizeof(alk__config_table[0]);
 
 /* ---- one value ---- */
 
-static alk_status refuse_number(const struct alk__setting *setting, const char *text,
-                                alk_error *error) {
-    return alk__fail(error, ALK_INVALID, "%s is a number from %lld to %lld, not '%s'", setting->key,
-                     (long long)setting->least, (long long)setting->most,
-                     alk__excerpt_of(alk__text_of(text)).text);
-}
-
-static alk_status read_integer(const struct alk__setting *setting, const char *text,
-                               int64_t *ret_number, alk_error *error) {
-    struct alk__scan scan = {alk__text_of(text), 0};
-    int64_t number;
-
-    if (alk__scan_digits(&scan, 18, &number) == 0 || alk__scan_peek(&scan) != -1 ||
-        number < setting->least || number > setting->most)
-        return refuse_number(setting, text, error);
-    *ret_number = number;
-    return ALK_OK;
-}
-
-static alk_status read_duration(const struct alk__setting *setting, const char *text,
-                                int64_t *ret_us, alk_error *error) {
-    char least[ALK__DURATION_BYTES], most[ALK__DURATION_BYTES];
-    int64_t us;
-    alk_status st = alk__duration_parse(alk__text_of(text), &us, error);
-
-    if (st != ALK_OK)
-        return alk__wrap(error, st, "%s", setting->key);
-    if (us < setting->least || us > setting->most) {
-        alk__duration_format(setting->least, least, sizeof(least));
-        alk__duration_format(setting->most, most, sizeof(most));
-        return alk__fail(error, ALK_INVALID, "%s is from %s to %s, not '%s'", setting->key, least,
-                         most, alk__excerpt_of(alk__text_of(text)).text);
-    }
-    *ret_us = us;
-    return ALK_OK;
-}
-
 static alk_status read_choice(const struct alk__setting *setting, const char *text,
                               int64_t *ret_place, alk_error *error) {
-    struct alk__buffer words = ALK__BUFFER_INIT(256);
+    size_t place;
+    alk_status st = alk__value_choice(setting->key, text, setting->choices, &place, error);
 
-    for (size_t i = 0; setting->choices[i] != NULL; i++) {
-        if (strcmp(setting->choices[i], text) == 0) {
-            *ret_place = (int64_t)i;
-            alk__buffer_release(&words);
-            return ALK_OK;
-        }
-        alk__buffer_addf(&words, "%s%s", i == 0 ? "" : ", ", setting->choices[i]);
-    }
-    alk__fail(error, ALK_INVALID, "%s is one of %s, not '%s'", setting->key,
-              words.bytes != NULL ? words.bytes : "", alk__excerpt_of(alk__text_of(text)).text);
-    alk__buffer_release(&words);
-    return ALK_INVALID;
+    if (st == ALK_OK)
+        *ret_place = (int64_t)place;
+    return st;
 }
 
 static alk_status read_words(const struct alk__setting *setting, struct alk__arena *arena,
@@ -137,9 +97,9 @@ static alk_status apply(const struct alk__setting *setting, void *base, struct a
         *(const char **)field = text;
         return ALK_OK;
     case ALK__SETTING_INTEGER:
-        return read_integer(setting, text, field, error);
+        return alk__value_integer(setting->key, text, setting->least, setting->most, field, error);
     case ALK__SETTING_DURATION:
-        return read_duration(setting, text, field, error);
+        return alk__value_duration(setting->key, text, setting->least, setting->most, field, error);
     case ALK__SETTING_CHOICE:
         return read_choice(setting, text, field, error);
     case ALK__SETTING_NAMES:
@@ -151,11 +111,11 @@ static alk_status apply(const struct alk__setting *setting, void *base, struct a
 
 /* ---- the file ---- */
 
-/* What the reader of the file needs to know from line to line. given has a bit for each setting
- * that the section has had. */
+/* What the reader of the file needs to know from line to line. base is what the offsets of the
+ * section's settings count from; given has a bit for each setting that it has had. */
 struct reading {
     struct alk__config *config;
-    struct alk__worker_config *worker; /* of the section, NULL in the others */
+    void *base;
     uint64_t given;
 };
 
@@ -195,9 +155,18 @@ static alk_status start_worker(struct reading *reading, const char *name, alk_er
     }
     if (config->worker_count == ALK__WORKERS_MAX)
         return alk__fail(error, ALK_INVALID, "more than %d workers", ALK__WORKERS_MAX);
-    reading->worker = &config->workers[config->worker_count++];
-    reading->worker->name = name;
-    return set_presets("worker", reading->worker, &config->memory, error);
+    config->workers[config->worker_count].name = name;
+    reading->base = &config->workers[config->worker_count++];
+    return set_presets("worker", reading->base, &config->memory, error);
+}
+
+static alk_status start_schedule(struct reading *reading, const struct alk__config_line *line,
+                                 alk_error *error) {
+    struct alk__schedule_section *section = NULL;
+    alk_status st = alk__config_schedule_start(reading->config, line, &section, error);
+
+    reading->base = section;
+    return st;
 }
 
 static alk_status start_section(struct reading *reading, const struct alk__config_line *line,
@@ -209,23 +178,27 @@ static alk_status start_section(struct reading *reading, const struct alk__confi
     if (i == SECTIONS)
         return refuse_word("section", line->section, alk__guess(line->section, sections, SECTIONS),
                            error);
-    reading->worker = NULL;
+    reading->base = reading->config;
     reading->given = 0;
     if (strcmp(line->section, "worker") == 0)
         return start_worker(reading, line->name, error);
+    if (strcmp(line->section, "schedule") == 0)
+        return start_schedule(reading, line, error);
     if (line->name[0] != '\0')
         return alk__fail(error, ALK_INVALID, "[%s] has no name", line->section);
     return ALK_OK;
 }
 
 static alk_status refuse_key(const struct alk__config_line *line, alk_error *error) {
-    const char *keys[32];
+    const char *keys[16 + ALK__SCHEDULE_PLACES];
     size_t count = 0;
 
-    for (size_t i = 0; i < alk__config_table_count && count < 32; i++) {
+    for (size_t i = 0; i < alk__config_table_count && count < 16; i++) {
         if (strcmp(alk__config_table[i].section, line->section) == 0)
             keys[count++] = alk__config_table[i].key;
     }
+    for (size_t i = 0; i < ALK__SCHEDULE_PLACES && strcmp(line->section, "schedule") == 0; i++)
+        keys[count++] = alk__schedule_settings[i].key;
     return refuse_word("key", line->key, alk__guess(line->key, keys, count), error);
 }
 
@@ -233,15 +206,16 @@ static alk_status read_entry(struct reading *reading, const struct alk__config_l
                              alk_error *error) {
     for (size_t i = 0; i < alk__config_table_count; i++) {
         const struct alk__setting *setting = &alk__config_table[i];
-        void *base = reading->worker != NULL ? (void *)reading->worker : reading->config;
 
         if (strcmp(setting->section, line->section) != 0 || strcmp(setting->key, line->key) != 0)
             continue;
         if (reading->given & UINT64_C(1) << i)
             return alk__fail(error, ALK_INVALID, "'%s' stands here a second time", line->key);
         reading->given |= UINT64_C(1) << i;
-        return apply(setting, base, &reading->config->memory, line->value, error);
+        return apply(setting, reading->base, &reading->config->memory, line->value, error);
     }
+    if (strcmp(line->section, "schedule") == 0 && alk__schedule_setting_find(line->key) != NULL)
+        return alk__config_schedule_key(reading->config, line, error);
     return refuse_key(line, error);
 }
 
@@ -262,7 +236,7 @@ static alk_status read_config(const char *path, struct alk__config *config, alk_
             return alk__fail(error, ALK_INVALID, "%s: [worker %s] has no %s", path, worker->name,
                              worker->queues.count == 0 ? "queues" : "command");
     }
-    return st;
+    return st == ALK_OK ? alk__config_schedules_finish(config, path, error) : st;
 }
 
 /* ---- the places in their order ---- */
@@ -300,7 +274,7 @@ static alk_status fill(const char *path, const struct alk__override *overrides, 
                        struct alk__config *config, alk_error *error) {
     alk_status st = ALK_OK;
 
-    for (size_t i = 0; st == ALK_OK && i < SECTIONS - 1; i++)
+    for (size_t i = 0; st == ALK_OK && i < SECTIONS_ALONE; i++)
         st = set_presets(sections[i], config, &config->memory, error);
     if (st == ALK_OK && path != NULL)
         st = read_config(path, config, error);
@@ -334,96 +308,4 @@ void alk__config_free(struct alk__config *config) {
         return;
     alk__arena_free(&config->memory);
     alk__free(config);
-}
-
-/* ---- printing ---- */
-
-/* A word as the reader of words takes it back. */
-static void print_word(const char *word, FILE *stream) {
-    if (word[0] != '\0' && strpbrk(word, " \t,'\"\\") == NULL) {
-        fprintf(stream, " %s", word);
-        return;
-    }
-    fprintf(stream, " '");
-    for (; *word != '\0'; word++) {
-        if (*word == '\'')
-            fprintf(stream, "'\\''");
-        else
-            fputc(*word, stream);
-    }
-    fprintf(stream, "'");
-}
-
-static void print_setting(const struct alk__setting *setting, const void *base, FILE *stream) {
-    const void *field = (const char *)base + setting->offset;
-    const struct alk__words *words = field;
-    char text[ALK__DURATION_BYTES];
-
-    fprintf(stream, "%s =", setting->key);
-    switch (setting->kind) {
-    case ALK__SETTING_TEXT:
-        fprintf(stream, " %s", setting->is_secret ? "(hidden)" : *(const char *const *)field);
-        break;
-    case ALK__SETTING_INTEGER:
-        fprintf(stream, " %lld", (long long)*(const int64_t *)field);
-        break;
-    case ALK__SETTING_DURATION:
-        alk__duration_format(*(const int64_t *)field, text, sizeof(text));
-        fprintf(stream, " %s", text);
-        break;
-    case ALK__SETTING_CHOICE:
-        fprintf(stream, " %s", setting->choices[*(const int64_t *)field]);
-        break;
-    case ALK__SETTING_NAMES:
-    case ALK__SETTING_COMMAND:
-        for (size_t i = 0; i < words->count; i++)
-            print_word(words->items[i], stream);
-        break;
-    }
-    fprintf(stream, "\n");
-}
-
-/* A text or a number without a default may not have been set at all. */
-static bool is_set(const struct alk__setting *setting, const void *base) {
-    const void *field = (const char *)base + setting->offset;
-
-    if (setting->kind == ALK__SETTING_TEXT)
-        return *(const char *const *)field != NULL;
-    return setting->preset != NULL || setting->kind != ALK__SETTING_INTEGER ||
-           *(const int64_t *)field != 0;
-}
-
-static void print_section(const char *section, const void *base, FILE *stream) {
-    for (size_t i = 0; i < alk__config_table_count; i++) {
-        const struct alk__setting *setting = &alk__config_table[i];
-
-        if (strcmp(setting->section, section) == 0 && is_set(setting, base))
-            print_setting(setting, base, stream);
-    }
-}
-
-void alk__config_print(const struct alk__config *config, FILE *stream) {
-    for (size_t i = 0; i < SECTIONS - 1; i++) {
-        fprintf(stream, "[%s]\n", sections[i]);
-        print_section(sections[i], config, stream);
-    }
-    for (size_t i = 0; i < config->worker_count; i++) {
-        fprintf(stream, "[worker %s]\n", config->workers[i].name);
-        print_section("worker", &config->workers[i], stream);
-    }
-}
-
-static bool words_equal(const struct alk__words *left, const struct alk__words *right) {
-    size_t i = 0;
-
-    while (i < left->count && i < right->count && strcmp(left->items[i], right->items[i]) == 0)
-        i++;
-    return i == left->count && i == right->count;
-}
-
-bool alk__worker_config_equal(const struct alk__worker_config *left,
-                              const struct alk__worker_config *right) {
-    return strcmp(left->name, right->name) == 0 && words_equal(&left->queues, &right->queues) &&
-           words_equal(&left->command, &right->command) &&
-           left->concurrency == right->concurrency && left->timeout_us == right->timeout_us;
 }

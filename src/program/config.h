@@ -16,16 +16,36 @@
 
 enum alk__log_format { ALK__LOG_LOGFMT, ALK__LOG_JSON };
 
-/* One [worker NAME]. */
+/* One [worker NAME], or the loop that runs the commands of schedules. */
 struct alk__worker_config {
     const char *name;
     struct alk__words queues;
     struct alk__words command;
+    struct alk__words *commands; /* one for each queue; NULL: command for all of them */
     int64_t concurrency;
     int64_t timeout_us;
 };
 
 #define ALK__WORKERS_MAX 256
+#define ALK__QUEUES_MAX 64
+
+/* Schedules with a command have a loop each, with a connection to the database; from so many on
+ * they share those loops. */
+#define ALK__COMMAND_LOOPS_MAX 32
+
+/* What a [schedule NAME] says beside the schedule itself. */
+struct alk__schedule_section {
+    unsigned given; /* which fields of the schedule, as alk_schedule_field */
+    int line;       /* of its head, and of its spec */
+    int spec_line;
+    const char *warning;       /* what is surprising about its spec, "" if nothing */
+    struct alk__words command; /* none: its jobs are for others to run */
+    int64_t concurrency;
+    int64_t timeout_us;
+};
+
+#define ALK__SCHEDULES_MAX 10000
+#define ALK__SET_DEFAULT "config"
 
 struct alk__config {
     const char *store_url;
@@ -38,6 +58,10 @@ struct alk__config {
     const char *scheduler_name;
     int64_t ttl_us;
     int64_t batch;
+    const char *set;         /* that its schedules are, NULL = ALK__SET_DEFAULT */
+    alk_schedule *schedules; /* one for each of sections */
+    struct alk__schedule_section *sections;
+    size_t schedule_count;
     struct alk__worker_config workers[ALK__WORKERS_MAX];
     size_t worker_count;
     struct alk__arena
@@ -61,7 +85,7 @@ struct alk__setting {
     const char *environment; /* NULL = none */
     const char *preset;      /* as it would stand in the file, NULL = unset */
     enum alk__setting_kind kind;
-    size_t offset; /* into alk__config, for section worker into alk__worker_config */
+    size_t offset; /* into alk__config, alk__worker_config or alk__schedule_section */
     bool is_secret;
     int64_t least;
     int64_t most;

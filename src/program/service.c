@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "program/child.h"
 #include "program/command_handler.h"
+#include "program/declare.h"
 #include "program/log.h"
 #include "program/notify.h"
 #include "program/signals.h"
@@ -24,16 +25,20 @@
 /* After the second signal this long for loops to end, then the process goes without them. */
 #define AT_ONCE_US (5 * ALK__SECOND)
 
+/* Enough for all loops that a later configuration may bring, and for those that end meanwhile. */
+#define CONNECTIONS (16 + 2 * ALK__WORKERS_MAX)
+
 struct service;
 struct task;
 typedef alk_status (*body_fn)(struct task *task);
 
-/* One thread: the opening of the store, the scheduler or a worker. */
+/* One thread: what prepares a configuration, the scheduler or a worker. */
 struct task {
     struct task *next;
     struct service *service;
-    const struct alk__config *config;        /* what it was started with */
+    struct alk__config *config;              /* what it was started with */
     const struct alk__worker_config *worker; /* NULL: not a worker */
+    const char *set;                         /* that preparing states, NULL = none */
     body_fn body;
     alk_stop *stop;
     pthread_t thread;
@@ -42,7 +47,7 @@ struct task {
     alk_error error;
 };
 
-/* A configuration that was in force once: tasks may still use it. */
+/* A configuration that was read: tasks may use it although another is in force. */
 struct generation {
     struct generation *next;
     struct alk__config *config;
@@ -50,7 +55,9 @@ struct generation {
 
 struct service {
     const struct alk__service_options *options;
-    struct alk__config *config; /* in force; owned by the first generation */
+    struct alk__config *config; /* in force, NULL = none yet */
+    struct alk__config *wanted; /* to be in force once it is prepared, NULL = none */
+    const char *set;            /* that was stated last, NULL = none */
     struct generation *generations;
     struct alk__log *log;
     struct alk__signals signals;
@@ -59,7 +66,8 @@ struct service {
     alk_stop *at_once;
     struct task *tasks;
     bool is_stopping;
-    int64_t leave_at_us; /* monotonic, ALK_NO_TIME = not said */
+    atomic_bool has_forgotten; /* what --forget-missed asks for is done */
+    int64_t leave_at_us;       /* monotonic, ALK_NO_TIME = not said */
     alk_status status;
     alk_error *error;
 };
@@ -78,11 +86,27 @@ static void *run_task(void *context) {
     return NULL;
 }
 
-static alk_status open_store(struct task *task) {
-    int connections = 16 + 2 * (int)task->config->worker_count;
+/* What comes before a configuration is in force: the store is there, and has its schedules. */
+static alk_status prepare(struct task *task) {
+    struct service *service = task->service;
+    alk_status st = ALK_OK;
 
-    return alk__store_await(task->config, connections, task->stop, task->service->log,
-                            &task->service->store, &task->error);
+    if (service->store == NULL)
+        st = alk__store_await(task->config, CONNECTIONS, task->stop, service->log, &service->store,
+                              &task->error);
+    if (st < 0 || service->store == NULL || task->set == NULL)
+        return service->store == NULL && st >= 0 ? ALK_EMPTY : st;
+    return alk__declare_await(task->config, task->set, service->store, task->stop, service->log,
+                              &task->error);
+}
+
+/* The scheduler is run again after a failure, and forgets only once. */
+static void note_forgotten(const alk_event *event, void *context) {
+    struct service *service = context;
+
+    if (strcmp(event->name, "missed boundaries forgotten") == 0)
+        atomic_store(&service->has_forgotten, true);
+    alk__log_event(event, service->log);
 }
 
 static alk_status run_scheduler(void *context, alk_stop *stop, alk_error *error) {
@@ -92,8 +116,10 @@ static alk_status run_scheduler(void *context, alk_stop *stop, alk_error *error)
     options.lease_name = task->config->scheduler_name;
     options.ttl_us = task->config->ttl_us;
     options.batch = (int)task->config->batch;
-    options.event = alk__log_event;
-    options.event_context = task->service->log;
+    options.forget_missed =
+        task->service->options->forget_missed && !atomic_load(&task->service->has_forgotten);
+    options.event = note_forgotten;
+    options.event_context = task->service;
     return alk_scheduler_run(task->service->store, &options, stop, error);
 }
 
@@ -102,18 +128,39 @@ static alk_status schedule(struct task *task) {
                           &task->error);
 }
 
+/* A worker's command, or those of its queues. */
+struct serving {
+    const struct alk__worker_config *worker;
+    struct alk__command command;
+};
+
+/* The queue says which command, and only the configuration which it is. */
+static alk_outcome handle(alk_attempt *attempt, void *context) {
+    const struct serving *serving = context;
+    const struct alk__worker_config *worker = serving->worker;
+    const char *queue = alk_attempt_job(attempt)->queue;
+    struct alk__command command = serving->command;
+
+    for (size_t i = 0; worker->commands != NULL && i < worker->queues.count; i++) {
+        if (strcmp(worker->queues.items[i], queue) == 0)
+            command.argv = worker->commands[i].items;
+    }
+    return alk__command_handle(attempt, &command);
+}
+
 static alk_status run_worker(void *context, alk_stop *stop, alk_error *error) {
     const struct task *task = context;
     const struct alk__worker_config *worker = task->worker;
     alk_worker_options options = ALK_WORKER_OPTIONS_INIT;
-    struct alk__command command = {
-        .argv = worker->command.items,
-        .timeout_us = worker->timeout_us,
-        .grace_us = ALK__CHILD_GRACE_US,
-        .at_once = task->service->at_once,
-        .event = alk__log_event,
-        .event_context = task->service->log,
-    };
+    struct serving serving = {worker,
+                              {
+                                  .argv = worker->command.items,
+                                  .timeout_us = worker->timeout_us,
+                                  .grace_us = ALK__CHILD_GRACE_US,
+                                  .at_once = task->service->at_once,
+                                  .event = alk__log_event,
+                                  .event_context = task->service->log,
+                              }};
 
     options.queues = (const char *const *)worker->queues.items;
     options.queue_count = worker->queues.count;
@@ -122,8 +169,7 @@ static alk_status run_worker(void *context, alk_stop *stop, alk_error *error) {
     options.is_drain = task->service->options->is_drain;
     options.event = alk__log_event;
     options.event_context = task->service->log;
-    return alk_worker_run(task->service->store, &options, alk__command_handle, &command, stop,
-                          error);
+    return alk_worker_run(task->service->store, &options, handle, &serving, stop, error);
 }
 
 static alk_status work(struct task *task) {
@@ -133,7 +179,14 @@ static alk_status work(struct task *task) {
 
 /* ---- tasks ---- */
 
-static alk_status start_task(struct service *service, body_fn body,
+/* A configuration without schedules states nothing, unless the one before it had some. */
+static const char *set_to_state(const struct service *service, const struct alk__config *config) {
+    const char *set = alk__declared_set(config);
+
+    return set != NULL ? set : service->set;
+}
+
+static alk_status start_task(struct service *service, body_fn body, struct alk__config *config,
                              const struct alk__worker_config *worker, alk_error *error) {
     struct task *task = alk__alloc(sizeof(*task));
     alk_status st;
@@ -142,9 +195,10 @@ static alk_status start_task(struct service *service, body_fn body,
     if (task == NULL)
         return alk__nomem(error);
     task->service = service;
-    task->config = service->config;
+    task->config = config;
     task->worker = worker;
     task->body = body;
+    task->set = body == prepare ? set_to_state(service, config) : NULL;
     st = alk_stop_new(&task->stop, error);
     if (st != ALK_OK) {
         alk__free(task);
@@ -177,6 +231,8 @@ static void stop_tasks(struct service *service) {
 static bool is_wanted(const struct service *service, const struct task *task) {
     const struct alk__config *now = service->config;
 
+    if (task->body == prepare)
+        return true;
     if (task->worker == NULL)
         return now->is_scheduler && now->ttl_us == task->config->ttl_us &&
                now->batch == task->config->batch &&
@@ -205,10 +261,10 @@ static alk_status start_loops(struct service *service, alk_error *error) {
     alk_status st = ALK_OK;
 
     if (config->is_scheduler && !has_task(service, schedule, NULL))
-        st = start_task(service, schedule, NULL, error);
+        st = start_task(service, schedule, service->config, NULL, error);
     for (size_t i = 0; st == ALK_OK && i < config->worker_count; i++) {
         if (!has_task(service, work, &config->workers[i]))
-            st = start_task(service, work, &config->workers[i], error);
+            st = start_task(service, work, service->config, &config->workers[i], error);
     }
     return st;
 }
@@ -222,24 +278,126 @@ static void fail(struct service *service, alk_status st, const alk_error *error)
     stop_tasks(service);
 }
 
-static void take_end(struct service *service, struct task *task) {
+/* ---- the configuration ---- */
+
+static bool is_same_text(const char *left, const char *right) {
+    return left == right || (left != NULL && right != NULL && strcmp(left, right) == 0);
+}
+
+static bool is_same_store(const struct alk__config *left, const struct alk__config *right) {
+    return is_same_text(left->store_url, right->store_url) &&
+           is_same_text(left->schema, right->schema) && left->pool_max == right->pool_max &&
+           left->durability == right->durability;
+}
+
+/* Wants config to be in force, which is freed with the service, also after a failure. What prepares
+ * another one ends first. */
+static alk_status want(struct service *service, struct alk__config *config, alk_error *error) {
+    struct generation *generation = alk__alloc(sizeof(*generation));
+
+    if (generation == NULL) {
+        alk__config_free(config);
+        return alk__nomem(error);
+    }
+    generation->config = config;
+    generation->next = service->generations;
+    service->generations = generation;
+    service->wanted = config;
+    for (struct task *task = service->tasks; task != NULL; task = task->next) {
+        if (task->body == prepare) {
+            alk_stop_set(task->stop);
+            return ALK_OK;
+        }
+    }
+    return start_task(service, prepare, config, NULL, error);
+}
+
+static void set_log(const struct service *service, const struct alk__config *config) {
+    alk__log_set(service->log, (alk_level)config->log_level,
+                 (enum alk__log_format)config->log_format);
+}
+
+/* Puts what was prepared in force: loops that it does not want end, those that it wants start. */
+static alk_status put_in_force(struct service *service, struct alk__config *config,
+                               alk_error *error) {
+    bool is_first = service->config == NULL;
+    bool is_store_new = !is_first && !is_same_store(service->config, config);
+    alk_status st;
+
+    service->config = config;
+    set_log(service, config);
+    if (is_store_new)
+        alk__log_say(service->log, ALK_LEVEL_WARNING, "store unchanged", NULL, NULL,
+                     "a change of [store] needs a restart");
+    for (struct task *task = service->tasks; task != NULL; task = task->next) {
+        if (!is_wanted(service, task))
+            alk_stop_set(task->stop);
+    }
+    st = start_loops(service, error);
+    if (st == ALK_OK)
+        alk__log_say(service->log, ALK_LEVEL_INFO, is_first ? "started" : "configuration read",
+                     NULL, NULL, "%s", is_first ? alk_store_url(service->store) : "");
+    alk__notify("READY=1");
+    return st;
+}
+
+/* Somebody asked, and is answered each time: the reason is no fault that the log counts and holds
+ * back. */
+static void refuse(const struct service *service, const alk_error *error) {
+    alk__log_say(service->log, ALK_LEVEL_ERROR, "configuration not read", NULL, NULL,
+                 "the old one stays in force: %s", error->message);
+    alk__notify("READY=1");
+}
+
+/* The end of what prepared a configuration. */
+static alk_status take_prepared(struct service *service, const struct task *task,
+                                alk_error *error) {
+    struct alk__config *wanted = service->wanted;
+
+    if (task->status == ALK_OK)
+        service->set = task->set;
+    if (service->is_stopping)
+        return ALK_OK;
+    if (wanted != task->config) /* it was read again meanwhile */
+        return start_task(service, prepare, wanted, NULL, error);
+    if (task->status == ALK_OK)
+        return put_in_force(service, task->config, error);
+    if (service->config == NULL) {
+        *error = task->error;
+        return task->status;
+    }
+    refuse(service, &task->error);
+    return ALK_OK;
+}
+
+static void reload(struct service *service) {
+    struct alk__config *config = NULL;
     alk_error error = ALK_ERROR_INIT;
     alk_status st;
 
-    if (task->status < 0) {
-        fail(service, task->status, &task->error);
+    if (service->options->reload == NULL || service->is_stopping) {
+        alk__log_say(service->log, ALK_LEVEL_INFO, "nothing to read again", NULL, NULL, "%s", "");
         return;
     }
-    if (task->body != open_store || service->is_stopping)
-        return;
-    st = start_loops(service, &error);
-    if (st != ALK_OK) {
+    alk__notify_reloading();
+    alk_scheduler_refresh_zones();
+    st = service->options->reload(service->options->reload_context, &config, &error);
+    if (st == ALK_OK)
+        st = want(service, config, &error);
+    if (st != ALK_OK)
+        refuse(service, &error);
+}
+
+/* ---- ends ---- */
+
+static void take_end(struct service *service, struct task *task) {
+    alk_error error = task->error;
+    alk_status st = task->status;
+
+    if (task->body == prepare)
+        st = take_prepared(service, task, &error);
+    if (st < 0)
         fail(service, st, &error);
-        return;
-    }
-    alk__log_say(service->log, ALK_LEVEL_INFO, "started", NULL, NULL, "%s",
-                 alk_store_url(service->store));
-    alk__notify("READY=1");
 }
 
 static void collect_finished(struct service *service) {
@@ -258,75 +416,6 @@ static void collect_finished(struct service *service) {
         free_task(task);
         place = &service->tasks; /* the list may have grown */
     }
-}
-
-/* ---- the configuration ---- */
-
-/* Puts config in force; it is freed with the service, also after a failure. */
-static alk_status adopt(struct service *service, struct alk__config *config, alk_error *error) {
-    struct generation *generation = alk__alloc(sizeof(*generation));
-
-    if (generation == NULL) {
-        alk__config_free(config);
-        return alk__nomem(error);
-    }
-    generation->config = config;
-    generation->next = service->generations;
-    service->generations = generation;
-    service->config = config;
-    alk__log_set(service->log, (alk_level)config->log_level,
-                 (enum alk__log_format)config->log_format);
-    return ALK_OK;
-}
-
-static bool is_same_text(const char *left, const char *right) {
-    return left == right || (left != NULL && right != NULL && strcmp(left, right) == 0);
-}
-
-static bool is_same_store(const struct alk__config *left, const struct alk__config *right) {
-    return is_same_text(left->store_url, right->store_url) &&
-           is_same_text(left->schema, right->schema) && left->pool_max == right->pool_max &&
-           left->durability == right->durability;
-}
-
-static alk_status apply_settings(struct service *service, struct alk__config *config,
-                                 alk_error *error) {
-    bool is_store_new = !is_same_store(service->config, config);
-    alk_status st = adopt(service, config, error);
-
-    if (st != ALK_OK)
-        return st;
-    if (is_store_new)
-        alk__log_say(service->log, ALK_LEVEL_WARNING, "store unchanged", NULL, NULL,
-                     "a change of [store] needs a restart");
-    if (service->store == NULL)
-        return ALK_OK; /* loops start from this one once it is open */
-    for (struct task *task = service->tasks; task != NULL; task = task->next) {
-        if (!is_wanted(service, task))
-            alk_stop_set(task->stop);
-    }
-    return start_loops(service, error);
-}
-
-static void reload(struct service *service) {
-    struct alk__config *config = NULL;
-    alk_error error = ALK_ERROR_INIT;
-    alk_status st;
-
-    if (service->options->reload == NULL || service->is_stopping) {
-        alk__log_say(service->log, ALK_LEVEL_INFO, "nothing to read again", NULL, NULL, "%s", "");
-        return;
-    }
-    alk__notify_reloading();
-    st = service->options->reload(service->options->reload_context, &config, &error);
-    if (st == ALK_OK)
-        st = apply_settings(service, config, &error);
-    if (st == ALK_OK)
-        alk__log_say(service->log, ALK_LEVEL_INFO, "configuration read", NULL, NULL, "%s", "");
-    else /* said each time: who asks again within a minute is owed an answer */
-        alk__log_say(service->log, ALK_LEVEL_ERROR, "configuration not read", NULL, NULL,
-                     "%s (the old one stays in force)", error.message);
-    alk__notify("READY=1");
 }
 
 /* ---- the main thread ---- */
@@ -384,7 +473,7 @@ static alk_status open_service(struct service *service, alk_error *error) {
     st = alk_stop_new(&service->at_once, error);
     if (st == ALK_OK)
         st = alk__signals_open(&service->signals, error);
-    return st == ALK_OK ? start_task(service, open_store, NULL, error) : st;
+    return st;
 }
 
 static void close_service(struct service *service) {
@@ -419,9 +508,12 @@ alk_status alk__service_run(const struct alk__service_options *options, alk_erro
         alk__config_free(options->config);
         return alk__nomem(error);
     }
-    st = adopt(&service, options->config, error);
+    set_log(&service, options->config);
+    st = open_service(&service, error);
     if (st == ALK_OK)
-        st = open_service(&service, error);
+        st = want(&service, options->config, error);
+    else
+        alk__config_free(options->config);
     while (service.tasks != NULL) {
         wait_for_news(&service);
         take_signals(&service);
@@ -431,7 +523,9 @@ alk_status alk__service_run(const struct alk__service_options *options, alk_erro
     return st == ALK_OK ? service.status : st;
 }
 
-alk_status alk__service_once(const struct alk__config *config, alk_error *error) {
+alk_status alk__service_once(const struct alk__config *config, bool forget_missed,
+                             alk_error *error) {
+    const char *set = alk__declared_set(config);
     alk_scheduler_options options = ALK_SCHEDULER_OPTIONS_INIT;
     struct alk__log *log = alk__log_new(stderr, NULL);
     alk_store *store = NULL;
@@ -444,9 +538,12 @@ alk_status alk__service_once(const struct alk__config *config, alk_error *error)
     options.ttl_us = config->ttl_us;
     options.batch = (int)config->batch;
     options.is_once = true;
+    options.forget_missed = forget_missed;
     options.event = alk__log_event;
     options.event_context = log;
     st = alk__store_open(config, 0, log, &store, error);
+    if (st >= 0 && set != NULL)
+        st = alk__declare_once(config, set, store, log, error);
     if (st >= 0)
         st = alk_scheduler_run(store, &options, NULL, error);
     alk_close(store);

@@ -9,7 +9,7 @@
 /* A loop that ran this long before it failed was well: its failures count anew. */
 #define WELL_US ALK__MINUTE
 
-static void wait_for_stop(const alk_stop *stop, int64_t us) {
+void alk__stop_wait(const alk_stop *stop, int64_t us) {
     struct pollfd fd = {.fd = alk_stop_fd(stop), .events = POLLIN};
     int64_t end_us = alk__monotonic_us() + us;
 
@@ -41,7 +41,7 @@ alk_status alk__supervise(const char *subject, alk__run_fn run, void *context, a
             return ALK_OK;
         log_failure(log, subject, st, error);
         failures = alk__monotonic_us() - started_us >= WELL_US ? 1 : failures + 1;
-        wait_for_stop(stop, alk_respawn_us(failures));
+        alk__stop_wait(stop, alk_respawn_us(failures));
         if (alk_stop_is_set(stop))
             return ALK_OK;
     }
@@ -85,7 +85,7 @@ alk_status alk__store_await(const struct alk__config *config, int connections, a
         if (st >= 0 || alk_status_class(st) != ALK_CLASS_TRANSIENT)
             return st;
         alk__log_say(log, ALK_LEVEL_WARNING, "waiting for the database", NULL, error, "%s", "");
-        wait_for_stop(stop, alk_respawn_us(failures));
+        alk__stop_wait(stop, alk_respawn_us(failures));
     }
     return ALK_EMPTY;
 }

@@ -31,4 +31,7 @@ alk_status alk__store_open(const struct alk__config *config, int connections, st
 alk_status alk__store_await(const struct alk__config *config, int connections, alk_stop *stop,
                             struct alk__log *log, alk_store **ret_store, alk_error *error);
 
+/* Waits that long, or until stop is set. */
+void alk__stop_wait(const alk_stop *stop, int64_t us);
+
 #endif

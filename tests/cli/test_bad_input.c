@@ -45,7 +45,7 @@ static const struct refusal refusals[] = {
     {{"enqueue", "q", "{\"a\":}"}, 2, "payload is not JSON at column 6: '}' (a value is missing before the bracket)"},
     {{"enqueue", "q", ""}, 2, "payload is empty (null is written null)"},
     {{"enqueue", "q", "-"}, 2, "payload is empty (null is written null)"},
-    {{"schedule", "put", "x", "@daily", "--queue", "q", "--payload", ""}, 2, "payload is empty (null is written null)"},
+    {{"schedule", "put", "x", "@daily", "--queue", "q", "--payload", ""}, 2, "--payload is empty (null is written null)"},
     {{"enqueue", "q", "1\n2"}, 2, "payload is not JSON at column 3: '2' (the text goes on after the value)"},
     {{"schedule", "put", "x", "@daily", "--queue", "q", "--payload", "x"}, 2, "schedule 'x': payload is not JSON at column 1: 'x' (a string is written '\"x\"')"},
     /* values */

@@ -79,9 +79,9 @@ static void a_group_lists_its_commands(void **state) {
     struct place *place = *state;
 
     assert_int_equal(alk(place, "help", "schedule"), 0);
-    assert_int_equal(count_of(place->out, "alk schedule "), 10);
+    assert_int_equal(count_of(place->out, "alk schedule "), 12);
     assert_int_equal(alk(place, "schedule", "--help"), 0);
-    assert_int_equal(count_of(place->out, "alk schedule "), 10);
+    assert_int_equal(count_of(place->out, "alk schedule "), 12);
 }
 
 static void the_version_is_the_librarys(void **state) {
@@ -169,6 +169,10 @@ static void the_manual_names_every_command_and_setting(void **state) {
         assert_has(page, part);
         if (alk__config_table[i].environment != NULL)
             assert_has(page, alk__config_table[i].environment);
+    }
+    for (size_t i = 0; i < ALK__SCHEDULE_PLACES; i++) {
+        snprintf(part, sizeof(part), "*%s*", alk__schedule_settings[i].key);
+        assert_has(page, part);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "program/config.h"
+#include "program/schedule_settings.h"
 #include "support/program.h"
 
 static void schedules_fire_and_workers_run(void **state) {
@@ -65,7 +66,8 @@ static void check_reads_the_file_and_touches_no_store(void **state) {
     assert_has(place->out, "# the configuration is good\n[store]\nurl = (hidden)\n");
     assert_has(place->out, "[worker a]\nqueues = q\ncommand = true\n");
     assert_int_equal(alk(place, "run", "--check", "--config", "alk.conf", "--json"), 0);
-    assert_string_equal(place->out, "{\"ok\":true,\"scheduler\":true,\"workers\":1}\n");
+    assert_string_equal(place->out,
+                        "{\"ok\":true,\"scheduler\":true,\"workers\":1,\"schedules\":0}\n");
     place_write(place, "alk.conf", "[worker a]\nqueues = q\ncomand = true\n");
     assert_int_equal(alk(place, "run", "--check", "--config", "alk.conf"), 2);
     assert_string_equal(place->err,
@@ -95,6 +97,10 @@ static void the_example_of_a_configuration_is_whole(void **state) {
         bool is_default = setting->preset != NULL && strcmp(setting->key, "url") != 0;
 
         snprintf(line, sizeof(line), "%s = %s", setting->key, is_default ? setting->preset : "");
+        assert_has(text, line);
+    }
+    for (size_t i = 0; i < ALK__SCHEDULE_PLACES; i++) {
+        snprintf(line, sizeof(line), "%s = ", alk__schedule_settings[i].key);
         assert_has(text, line);
     }
 }

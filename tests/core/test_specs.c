@@ -1,4 +1,6 @@
 /* core/specs: the cache of compiled specs. */
+#include <malloc.h>
+
 #include "base/error.h"
 #include "core/specs.h"
 #include "support/test.h"
@@ -47,6 +49,24 @@ static void more_specs_than_room_are_still_right(struct scene *scene) {
     alk__specs_free(specs);
 }
 
+/* S216, schedules.md, Targets: memory does not grow with the number of schedules: it is that of the
+ * specs there is room for, however many have been seen. (A sanitizer's malloc tells nothing.) */
+static void memory_does_not_grow_with_the_specs_seen(struct scene *scene) {
+    struct alk__specs *specs;
+    size_t full = 0;
+    char spec[48];
+
+    ok(scene, alk__specs_new(64, &specs, &scene->error));
+    for (int i = 0; i < 86400; i++) {
+        snprintf(spec, sizeof(spec), "%02d %02d %02d * * *", i % 60, i / 60 % 60, i / 3600);
+        get(scene, specs, "", spec, NULL);
+        if (i == 640)
+            full = mallinfo2().uordblks;
+    }
+    assert_in_range(mallinfo2().uordblks, 0, full + 65536);
+    alk__specs_free(specs);
+}
+
 /* A bad spec is its own fault, however long it is; no memory is not (S144). */
 static void a_bad_spec_and_no_memory_are_told_apart(struct scene *scene) {
     const struct alk__spec berlin = {.text = ALK__TEXT("0 12 * * *"),
@@ -83,6 +103,7 @@ static void a_bad_spec_and_no_memory_are_told_apart(struct scene *scene) {
 static const struct scene_test tests[] = {
     ALONE(a_spec_is_compiled_once),
     ALONE(more_specs_than_room_are_still_right),
+    ALONE(memory_does_not_grow_with_the_specs_seen),
     ALONE(a_bad_spec_and_no_memory_are_told_apart),
 };
 
