@@ -6,8 +6,8 @@
 UPDATE alk_schedule
 SET next_fire_at = :now, quarantined_at = coalesce(quarantined_at, :now),
     quarantine_from = coalesce(quarantine_from, min(last_fire_at, ?1) + 1000000, created_at),
-    quarantine_count = min(quarantine_count, 2147483646) + 1,
-    quarantined_total = min(quarantined_total, 9223372036854775806) + 1,
+    quarantine_count = min(max(quarantine_count, 0), 2147483646) + 1,
+    quarantined_total = min(max(quarantined_total, 0), 9223372036854775806) + 1,
     last_error = 'next_fire_at was not a time before 2200', version = version + 1
 WHERE id IN (SELECT s.id FROM alk_schedule s WHERE s.paused_at IS NULL AND s.done_at IS NULL AND s.next_fire_at IS NULL
              UNION ALL

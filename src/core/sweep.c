@@ -248,28 +248,45 @@ static alk_status step_in_tx(alk_conn *conn, void *context, alk_error *error) {
 
     alk_status status =
         alk__do(conn, sweep->kind == ALK__SWEEP_ZONES ? ALK__SWEEP_ZONED : ALK__SWEEP_ALL, &rows,
-                error, ALK__I(sweep->after_id), ALK__I(BATCH), ALK__I(ALK__SPEC_VERSION));
+                error, ALK__I(sweep->after_id), ALK__I(sweep->limit), ALK__I(ALK__SPEC_VERSION));
     if (status >= 0)
         status = gather(sweep, work->specs, &rows, &all, error);
-    if (status >= 0 && all.count > 0)
-        status = write(conn, sweep, work->lease, &all, ALK__ROW(&rows, alk__row_schedule, 0)->now,
-                       error);
     if (status >= 0 && rows.count > 0)
         sweep->after_id = ALK__ROW(&rows, alk__row_schedule, rows.count - 1)->id;
     if (status >= 0)
-        sweep->is_over = rows.count < BATCH;
+        sweep->is_over = (int64_t)rows.count < sweep->limit;
+    if (status >= 0 && all.count > 0)
+        status = write(conn, sweep, work->lease, &all, ALK__ROW(&rows, alk__row_schedule, 0)->now,
+                       error);
     alk__rows_free(&rows);
     return status;
 }
 
+/* Half as many the next time; of one alone, whose fault it is, what lies behind it. */
+static void contain(struct alk__sweep *sweep, const struct alk__sweep *failed) {
+    if (sweep->limit > 1) {
+        sweep->limit /= 2;
+        return;
+    }
+    sweep->after_id = failed->after_id;
+    sweep->limit = 0;
+}
+
 alk_status alk__sweep_step(alk_conn *conn, struct alk__sweep *sweep, struct alk__specs *specs,
                            const alk_lease *lease, alk_error *error) {
+    if (sweep->limit == 0)
+        sweep->limit = BATCH;
     struct alk__sweep after = *sweep;
     struct sweeping work = {&after, specs, lease};
 
     if (sweep->kind == ALK__SWEEP_ZONES && sweep->after_id == 0)
         alk__specs_refresh(specs);
     alk_status status = alk__atomic(conn, step_in_tx, &work, error);
+    if (status == ALK_DATA) {
+        alk__error_clear(error);
+        contain(sweep, &after);
+        return ALK_OK;
+    }
     if (status < 0)
         return alk__wrap(error, status, "sweep");
     *sweep = after;

@@ -18,12 +18,15 @@ struct alk__sweep {
     enum alk__sweep_kind kind;
     int64_t until_us;   /* FORGET */
     int64_t after_id;   /* how far it is; 0 at first */
+    int limit;          /* schedules of the next batch; 0 = as many as may be */
     size_t changed;     /* schedules */
     bool is_over;       /* there was nothing behind the last batch */
     bool is_incomplete; /* some were in somebody's hands: to be done again */
 };
 
-/* Does one batch in a transaction of its own. Schedules that cannot be read are left to the tick.
+/* Does one batch in a transaction of its own. Schedules that cannot be read are left to the tick. A
+ * batch whose data the database refuses is done again by halves, and the culprit passed over: it
+ * keeps the others from nothing (S144).
  *
  * lease  whose, for the ledger */
 alk_status alk__sweep_step(alk_conn *conn, struct alk__sweep *sweep, struct alk__specs *specs,

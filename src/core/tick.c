@@ -21,6 +21,7 @@ struct tick {
     struct alk__plan *plans;
     struct alk__plan **good; /* those that are not bad, in order */
     size_t good_count;
+    const char **unresumed; /* of each resumable: why it was put aside instead; NULL = it was not */
 };
 
 /* Writes under a savepoint. What is refused as data, by the database or because its
@@ -58,24 +59,29 @@ static alk_status write_contained(struct tick *tick, size_t first, size_t end, a
     return status < 0 ? status : write_contained(tick, middle, end, error);
 }
 
-/* One by one: a row that cannot even be put aside is named (S146). */
+/* A row that cannot even be put aside is named (S146). */
+static alk_status quarantine(struct tick *tick, const struct alk__row_schedule *row,
+                             const char *name, const char *reason, alk_error *error) {
+    struct alk__rows rows = {0};
+
+    alk_status status =
+        alk__do(tick->conn, ALK__TICK_QUARANTINE, &rows, error, ALK__I(row->id), ALK__Z(reason),
+                ALK__D(ALK__QUARANTINE_BASE_US), ALK__D(ALK__QUARANTINE_CAP_US), ALK__T(row->now));
+    if (status >= 0 && rows.changed != 1)
+        status = alk__fail(error, ALK_UNREADABLE, "the row cannot be put aside");
+    alk__rows_free(&rows);
+    return alk__tick_at(error, status, ALK_PHASE_ADVANCE, name);
+}
+
 static alk_status quarantine_bad(struct tick *tick, alk_error *error) {
-    for (size_t i = 0; i < tick->due.count; i++) {
+    alk_status status = ALK_OK;
+
+    for (size_t i = 0; status >= 0 && i < tick->due.count; i++) {
         const struct alk__plan *plan = &tick->plans[i];
-        if (plan->bad == NULL)
-            continue;
-        struct alk__rows rows = {0};
-        alk_status status =
-            alk__do(tick->conn, ALK__TICK_QUARANTINE, &rows, error, ALK__I(plan->row->id),
-                    ALK__Z(plan->bad), ALK__D(ALK__QUARANTINE_BASE_US),
-                    ALK__D(ALK__QUARANTINE_CAP_US), ALK__T(tick->writer.now_us));
-        if (status >= 0 && rows.changed != 1)
-            status = alk__fail(error, ALK_UNREADABLE, "the row cannot be put aside");
-        alk__rows_free(&rows);
-        if (status < 0)
-            return alk__tick_at(error, status, ALK_PHASE_ADVANCE, plan->name);
+        if (plan->bad != NULL)
+            status = quarantine(tick, plan->row, plan->name, plan->bad, error);
     }
-    return ALK_OK;
+    return status;
 }
 
 /* ---- the transaction ---- */
@@ -119,16 +125,45 @@ static alk_status make_plans(struct tick *tick, alk_error *error) {
 }
 
 /* A pause that is over: what was due until its end is missed, what was due later is left to the
- * next tick, and a bad spec too (S117). */
-static alk_status resume(struct tick *tick, alk_error *error) {
-    for (size_t i = 0; i < tick->resumable.count; i++) {
-        const struct alk__row_schedule *row = ALK__ROW(&tick->resumable, alk__row_schedule, i);
-        alk_status status =
-            alk__schedule_end_pause(tick->conn, tick->options->specs, row, row->pause_until, error);
-        if (status < 0)
-            return alk__tick_at(error, status, ALK_PHASE_ADVANCE, row->name.bytes);
+ * next tick, and a bad spec too (S117). A row whose data keep it from being resumed is put aside
+ * (S144). */
+static alk_status resume_row(struct tick *tick, const struct alk__row_schedule *row,
+                             const char **ret_reason, alk_error *error) {
+    const char *name = row->name.bytes;
+    alk_error reason = ALK_ERROR_INIT;
+
+    alk_status status = alk__savepoint(tick->conn, error);
+    if (status < 0)
+        return alk__tick_at(error, status, ALK_PHASE_ADVANCE, name);
+    status =
+        alk__schedule_end_pause(tick->conn, tick->options->specs, row, row->pause_until, &reason);
+    if (status >= 0)
+        return alk__tick_at(error, alk__savepoint_release(tick->conn, error), ALK_PHASE_ADVANCE,
+                            name);
+    if (status != ALK_DATA) {
+        if (error != NULL)
+            *error = reason;
+        return alk__tick_at(error, status, ALK_PHASE_ADVANCE, name);
     }
-    return ALK_OK;
+    status = alk__savepoint_rollback(tick->conn, error);
+    *ret_reason = alk__arena_text(&tick->arena, reason.message);
+    if (status >= 0 && *ret_reason == NULL)
+        status = alk__nomem(error);
+    return status < 0 ? alk__tick_at(error, status, ALK_PHASE_ADVANCE, name)
+                      : quarantine(tick, row, name, *ret_reason, error);
+}
+
+static alk_status resume(struct tick *tick, alk_error *error) {
+    size_t count = tick->resumable.count;
+    alk_status status = ALK_OK;
+
+    tick->unresumed = alk__arena_alloc(&tick->arena, count * sizeof(*tick->unresumed));
+    if (tick->unresumed == NULL)
+        return alk__tick_at(error, alk__nomem(error), ALK_PHASE_ADVANCE, NULL);
+    for (size_t i = 0; status >= 0 && i < count; i++)
+        status = resume_row(tick, ALK__ROW(&tick->resumable, alk__row_schedule, i),
+                            &tick->unresumed[i], error);
+    return status;
 }
 
 static alk_status commit(struct tick *tick, alk_error *error) {
@@ -173,13 +208,14 @@ static alk_status run(struct tick *tick, alk_error *error) {
 
 /* ---- what is told of it ---- */
 
-static void report_bad(const struct tick *tick, const struct alk__plan *plan) {
+static void report_bad(const struct tick *tick, const struct alk__row_schedule *row,
+                       const char *name, const char *reason) {
     alk_event event = alk__event(ALK_LEVEL_WARNING, "schedule quarantined");
 
-    event.subject = plan->name;
-    event.detail = plan->bad;
-    if (plan->row->quarantine_count >= 0 && plan->row->quarantine_count < INT64_MAX)
-        event.count = plan->row->quarantine_count + 1;
+    event.subject = name;
+    event.detail = reason;
+    if (row->quarantine_count >= 0 && row->quarantine_count < INT64_MAX)
+        event.count = row->quarantine_count + 1;
     alk__report(tick->options->reporter, &event);
 }
 
@@ -219,7 +255,7 @@ static struct alk__tick_result report(const struct tick *tick) {
         const struct alk__plan *plan = &tick->plans[i];
         if (plan->bad != NULL) {
             result.quarantined++;
-            report_bad(tick, plan);
+            report_bad(tick, plan->row, plan->name, plan->bad);
             continue;
         }
         for (size_t k = 0; k < plan->fire_count; k++)
@@ -228,8 +264,14 @@ static struct alk__tick_result report(const struct tick *tick) {
     }
     for (size_t i = 0; i < tick->resumable.count; i++) {
         const struct alk__row_schedule *row = ALK__ROW(&tick->resumable, alk__row_schedule, i);
+        const char *name = row->name.bytes != NULL ? row->name.bytes : "";
         alk_event event = alk__event(ALK_LEVEL_INFO, "schedule resumed");
-        event.subject = row->name.bytes != NULL ? row->name.bytes : "";
+        if (tick->unresumed[i] != NULL) {
+            result.quarantined++;
+            report_bad(tick, row, name, tick->unresumed[i]);
+            continue;
+        }
+        event.subject = name;
         alk__report(tick->options->reporter, &event);
     }
     return result;

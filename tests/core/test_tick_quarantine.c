@@ -51,28 +51,6 @@ static void bad_rows_stop_nothing_wherever_they_are(struct scene *scene) {
     }
 }
 
-/* Takes away what keeps wrong values out. */
-static void drop_guards(struct scene *scene) {
-    if (scene->engine == ALK_ENGINE_SQLITE) {
-        sql(scene, "PRAGMA writable_schema = ON;"
-                   "UPDATE sqlite_schema SET sql = replace(replace(sql, ') STRICT', ')'),"
-                   " ' NOT NULL', '') WHERE name = 'alk_schedule'");
-        sql(scene, "PRAGMA writable_schema = RESET; PRAGMA ignore_check_constraints = ON");
-        scene_close(scene);
-        scene_reopen(scene);
-        return;
-    }
-    sql(scene,
-        "DO $do$ DECLARE c record; BEGIN"
-        " FOR c IN SELECT conrelid::regclass AS t, conname FROM pg_constraint"
-        " WHERE conrelid = 'alk_schedule'::regclass AND contype = 'c' LOOP"
-        " EXECUTE format('ALTER TABLE %%s DROP CONSTRAINT %%I', c.t, c.conname); END LOOP;"
-        " FOR c IN SELECT attrelid::regclass AS t, attname FROM pg_attribute WHERE attrelid ="
-        " 'alk_schedule'::regclass AND attnum > 1 AND attnotnull LOOP"
-        " EXECUTE format('ALTER TABLE %%s ALTER COLUMN %%I DROP NOT NULL', c.t, c.attname);"
-        " END LOOP; END $do$");
-}
-
 /* S141: every kind of badness ends in quarantine with its reason, and the row beside it fires. */
 static void every_kind_of_badness_is_put_aside(struct scene *scene) {
     static const struct {

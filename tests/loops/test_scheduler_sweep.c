@@ -378,6 +378,25 @@ static void a_row_without_a_fingerprint_gets_one(struct scene *scene) {
     leader_free(&leader);
 }
 
+/* S138, S144: a schedule that the database will not have changed keeps no other from being armed.
+ */
+static void one_that_cannot_be_written_is_passed_over(struct scene *scene) {
+    struct leader leader;
+
+    make_many(scene, scene_now(scene) + 2 * ALK__DAY);
+    sql(scene, "UPDATE alk_schedule SET version = 9223372036854775807 WHERE id = 700");
+    start(scene, &leader);
+    sql(scene, "UPDATE alk_lease SET high_water = %s",
+        sql_time(scene, scene_now(scene) + ALK__DAY));
+    leader_age(&leader, LEADER_TTL_US / 3);
+    leader_settle(scene, &leader);
+    assert_int_equal(record_count(leader.record, "schedules armed again", NULL), 1);
+    assert_int_equal(sql_number(scene, "SELECT count(*) FROM alk_schedule WHERE next_fire_at > %s",
+                                sql_time(scene, scene_now(scene) + ALK__DAY)),
+                     1);
+    leader_free(&leader);
+}
+
 static const struct scene_test tests[] = {
     BOTH(a_step_back_passes_over_nothing_that_is_due),
     BOTH(a_clock_that_goes_back_silences_nothing),
@@ -390,6 +409,7 @@ static const struct scene_test tests[] = {
     BOTH(it_is_forgotten_once),
     BOTH(next_fires_follow_new_zone_files),
     BOTH(a_row_without_a_fingerprint_gets_one),
+    BOTH(one_that_cannot_be_written_is_passed_over),
 };
 
 int main(int argc, char **argv) {

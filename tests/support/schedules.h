@@ -51,6 +51,9 @@ int64_t ledger_count(struct scene *scene, const char *name, const char *outcome)
 int64_t job_count(struct scene *scene, const char *name);
 alk_schedule_state schedule_state(struct scene *scene, const char *name);
 
+/* Takes away from the table of schedules what keeps wrong values out. */
+void drop_guards(struct scene *scene);
+
 /* ---- ticks ---- */
 
 struct ticker {
