@@ -78,7 +78,7 @@ static const struct {
     {ALK__SCHEDULE_SOONEST, "bigint", "1"},
     {ALK__TICK_DUE, "bigint, bigint", "500, 1"},
     {ALK__TICK_RESUMABLE, "bigint, bigint", "500, 1"},
-    {ALK__SCHEDULE_REPAIR, "timestamptz", "'2200-01-01 00:00Z'"},
+    {ALK__SCHEDULE_REPAIR, "timestamptz, bigint", "'2200-01-01 00:00Z', 1"},
 };
 enum { LOOKS = sizeof(looks) / sizeof(*looks) };
 
