@@ -19,6 +19,7 @@ struct tick {
     struct alk__rows resumable;
     struct alk__tick_writer writer; /* its now: by the database's clock, read once (S135) */
     struct alk__plan *plans;
+    size_t planned;          /* of those that are due, the first */
     struct alk__plan **good; /* those that are not bad, in order */
     size_t good_count;
     const char **unresumed; /* of each resumable: why it was put aside instead; NULL = it was not */
@@ -76,7 +77,7 @@ static alk_status quarantine(struct tick *tick, const struct alk__row_schedule *
 static alk_status quarantine_bad(struct tick *tick, alk_error *error) {
     alk_status status = ALK_OK;
 
-    for (size_t i = 0; status >= 0 && i < tick->due.count; i++) {
+    for (size_t i = 0; status >= 0 && i < tick->planned; i++) {
         const struct alk__plan *plan = &tick->plans[i];
         if (plan->bad != NULL)
             status = quarantine(tick, plan->row, plan->name, plan->bad, error);
@@ -105,14 +106,18 @@ static alk_status read_due(struct tick *tick, alk_error *error) {
     return alk__tick_at(error, status, ALK_PHASE_READ_DUE, NULL);
 }
 
+/* Leaves what would be too much to the next tick; of what is planned, all counts. */
 static alk_status make_plans(struct tick *tick, alk_error *error) {
     size_t count = tick->due.count;
+    size_t most = (size_t)tick->options->batch > ALK__TICK_FIRES_MAX ? (size_t)tick->options->batch
+                                                                     : ALK__TICK_FIRES_MAX;
+    size_t fires = 0;
 
     tick->plans = alk__arena_alloc(&tick->arena, count * sizeof(*tick->plans));
     tick->good = alk__arena_alloc(&tick->arena, count * sizeof(struct alk__plan *));
     if (tick->plans == NULL || tick->good == NULL)
         return alk__tick_at(error, alk__nomem(error), ALK_PHASE_PARSE, NULL);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && fires < most; i++) {
         const struct alk__row_schedule *row = ALK__ROW(&tick->due, alk__row_schedule, i);
         alk_status status =
             alk__plan_row(tick->options->specs, &tick->arena, row, &tick->plans[i], error);
@@ -120,6 +125,8 @@ static alk_status make_plans(struct tick *tick, alk_error *error) {
             return alk__tick_at(error, status, ALK_PHASE_PARSE, row->name.bytes);
         if (tick->plans[i].bad == NULL)
             tick->good[tick->good_count++] = &tick->plans[i];
+        fires += tick->plans[i].fire_count;
+        tick->planned = i + 1;
     }
     return ALK_OK;
 }
@@ -249,9 +256,9 @@ static void report_good(const struct tick *tick, const struct alk__plan *plan) {
 }
 
 static struct alk__tick_result report(const struct tick *tick) {
-    struct alk__tick_result result = {.seen = tick->due.count, .resumed = tick->resumable.count};
+    struct alk__tick_result result = {.seen = tick->planned, .resumed = tick->resumable.count};
 
-    for (size_t i = 0; i < tick->due.count; i++) {
+    for (size_t i = 0; i < tick->planned; i++) {
         const struct alk__plan *plan = &tick->plans[i];
         if (plan->bad != NULL) {
             result.quarantined++;

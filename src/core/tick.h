@@ -7,6 +7,10 @@
 #include "core/specs.h"
 #include <alkstore/lease.h>
 
+/* A tick with so many fires takes no more schedules, so that no call of it takes long (S170): after
+ * an outage each may have a thousand. Never fewer schedules than one. */
+#define ALK__TICK_FIRES_MAX 5000
+
 #define ALK__QUARANTINE_BASE_US (60 * INT64_C(1000000)) /* S142 */
 #define ALK__QUARANTINE_CAP_US (3600 * INT64_C(1000000))
 
@@ -18,7 +22,7 @@ struct alk__tick_options {
 };
 
 struct alk__tick_result {
-    size_t seen;    /* schedules: a full batch means that there may be more */
+    size_t seen;    /* schedules; there may be more that are due */
     size_t resumed; /* whose pause is over; they may be due now */
     size_t fired;
     size_t quarantined;

@@ -520,6 +520,31 @@ static void newer_rows_are_left_alone_and_one_shots_are_done(struct scene *scene
     ticker_end(&ticker);
 }
 
+/* S132, S133: many fires of few schedules, as after an outage, are several ticks: none takes longer
+ * than a call may, and none is lost. */
+static void a_tick_has_a_limit_of_fires(struct scene *scene) {
+    struct ticker ticker;
+    char name[8];
+
+    for (int i = 0; i < 7; i++) {
+        snprintf(name, sizeof(name), "n%d", i);
+        put(scene, name, "@every 1s");
+        make_due(scene, name, 999 * ALK__SECOND);
+    }
+    sql(scene, "UPDATE alk_schedule SET catchup = 'all', catchup_max = 1000");
+    ticker_start(scene, &ticker);
+    ok(scene, ticker_tick(scene, &ticker));
+    assert_int_equal(ticker.result.seen, 5);
+    assert_int_equal(ticker.result.fired, 5000);
+    ok(scene, ticker_tick(scene, &ticker));
+    assert_int_equal(ticker.result.seen, 2);
+    for (int i = 0; i < 7; i++) {
+        snprintf(name, sizeof(name), "n%d", i);
+        assert_int_equal(job_count(scene, name), 1000);
+    }
+    ticker_end(&ticker);
+}
+
 static const struct scene_test tests[] = {
     BOTH(a_job_carries_schedule_and_boundary),
     BOTH(a_boundary_in_the_ledger_never_fires_again),
@@ -537,6 +562,7 @@ static const struct scene_test tests[] = {
     BOTH(a_tick_without_its_lease_is_undone),
     BOTH(a_tick_under_anothers_lease_is_undone),
     BOTH(newer_rows_are_left_alone_and_one_shots_are_done),
+    BOTH(a_tick_has_a_limit_of_fires),
 };
 
 int main(int argc, char **argv) {
