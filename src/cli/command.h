@@ -36,6 +36,8 @@ struct alk__arguments {
     const char *queue;
     const char *spec;
     const char *state;
+    const char *unique;
+    const char *unique_until;
     const char *zone;
     struct alk__words headers;
 
@@ -53,6 +55,7 @@ struct alk__arguments {
     int64_t priority;
     int64_t timeout_us;
     int64_t ttl_us;
+    int64_t unique_for_us;
 
     bool is_check;
     bool is_drain;
@@ -145,6 +148,9 @@ int alk__with_store(const struct alk__arguments *arguments, alk__access_fn funct
 
 /* Tells people, on stderr, that a list is as long as its limit. */
 void alk__say_more(const struct alk__arguments *arguments, size_t count, size_t limit);
+
+/* Tells people, on stderr, that nothing was enqueued since job id has the unique key. */
+void alk__say_duplicate(int64_t id, const char *unique);
 
 /* The configuration of a command: from its options, the environment and the file (NULL = none). */
 alk_status alk__command_config(const struct alk__arguments *arguments, const char *path,

@@ -54,14 +54,19 @@ static alk_status remove_one(const struct alk__arguments *arguments, alk_conn *c
 static alk_status fire_one(const struct alk__arguments *arguments, alk_conn *conn,
                            alk_error *error) {
     const char *name = arguments->operands.items[0];
+    alk_fire_options fire = ALK_FIRE_OPTIONS_INIT;
     struct alk__record record;
     int64_t id = 0;
-    alk_status st = alk_schedule_fire(conn, name, NULL, &id, error);
+
+    fire.unique_key = arguments->unique;
+    alk_status st = alk_schedule_fire(conn, name, &fire, &id, error);
 
     if (st == ALK_ABSENT)
         return alk__schedule_absent(name, error);
     if (st < 0)
         return st;
+    if (st == ALK_DUPLICATE)
+        alk__say_duplicate(id, arguments->unique);
     if (!arguments->is_json) {
         printf("%lld\n", (long long)id);
         return ALK_OK;
@@ -123,11 +128,19 @@ const struct alk__command alk__command_schedule_remove = {
     .run = run_remove,
 };
 
+/* clang-format off */
+static const struct alk__option fire_options[] = {
+    {"unique", "KEY", "not while another job of its queue has that key", ALK__OPTION_TEXT, offsetof(struct alk__arguments, unique), 0, 0},
+    {.name = NULL},
+};
+/* clang-format on */
+
 const struct alk__command alk__command_schedule_fire = {
     .name = "schedule fire",
     .summary = "run it now, once, and print the id of the job",
     .usage = "NAME",
     .details = "When it fires next stays as it is. Works while it is paused or quarantined, too.",
+    .options = fire_options,
     .examples = {{"alk schedule fire nightly", "prints the job's id"},
                  {"alk job show $(alk schedule fire nightly)", "and the job"}},
     .least = 1,
