@@ -2,12 +2,13 @@
 
 _alk_options() {
     case $1 in
-    "enqueue") echo "--delay --at --priority --max-attempts --expires --header --many" ;;
+    "enqueue") echo "--delay --at --priority --max-attempts --expires --header --unique --unique-until --unique-for --many" ;;
     "work") echo "--concurrency --timeout --drain --log-level --log-format" ;;
     "job list") echo "--queue --state --limit" ;;
     "schedule put") echo "--queue --payload --priority --max-attempts --expires" ;;
     "schedule set") echo "--spec --queue --payload --priority --max-attempts --expires" ;;
     "schedule list" | "schedule history") echo "--limit" ;;
+    "schedule fire") echo "--unique" ;;
     "schedule import") echo "--system --zone" ;;
     "next") echo "--zone --after -n --anchor --name --gap --fold --not-before --not-after" ;;
     "explain") echo "--zone --name" ;;

@@ -1,5 +1,4 @@
 /* cli/access.c: a command's configuration, and its connection to the store. */
-#include "base/text.h"
 #include "cli/command.h"
 #include "cli/exit.h"
 #include "program/supervise.h"
@@ -53,10 +52,4 @@ void alk__say_more(const struct alk__arguments *arguments, size_t count, size_t 
         return;
     fflush(stdout);
     fprintf(stderr, "alk: there may be more than these %zu (--limit N)\n", limit);
-}
-
-void alk__say_duplicate(int64_t id, const char *unique) {
-    fflush(stdout);
-    fprintf(stderr, "alk: job %lld has the unique key '%s' already\n", (long long)id,
-            alk__excerpt_of(alk__text_of(unique)).text);
 }

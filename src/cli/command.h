@@ -149,8 +149,9 @@ int alk__with_store(const struct alk__arguments *arguments, alk__access_fn funct
 /* Tells people, on stderr, that a list is as long as its limit. */
 void alk__say_more(const struct alk__arguments *arguments, size_t count, size_t limit);
 
-/* Tells people, on stderr, that nothing was enqueued since job id has the unique key. */
-void alk__say_duplicate(int64_t id, const char *unique);
+/* Prints the id that an enqueue gave. Where the status is ALK_DUPLICATE people are told so on
+ * stderr, programs in the object ("duplicate", wherever --unique was given). */
+void alk__print_job_id(const struct alk__arguments *arguments, int64_t id, alk_status status);
 
 /* The configuration of a command: from its options, the environment and the file (NULL = none). */
 alk_status alk__command_config(const struct alk__arguments *arguments, const char *path,

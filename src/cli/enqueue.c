@@ -42,16 +42,23 @@ static alk_status make_headers(const struct alk__words *headers, struct alk__buf
     return buffer->is_failed ? alk__nomem(error) : ALK_OK;
 }
 
-static void print_id(int64_t id, bool is_json) {
+void alk__print_job_id(const struct alk__arguments *arguments, int64_t id, alk_status status) {
     struct alk__record record;
 
-    if (!is_json) {
-        printf("%lld\n", (long long)id);
+    if (arguments->is_json) {
+        alk__record_start(&record);
+        alk__record_number(&record, "id", id);
+        if (arguments->unique != NULL)
+            alk__record_flag(&record, "duplicate", status == ALK_DUPLICATE);
+        alk__record_end(&record);
         return;
     }
-    alk__record_start(&record);
-    alk__record_number(&record, "id", id);
-    alk__record_end(&record);
+    printf("%lld\n", (long long)id);
+    if (status != ALK_DUPLICATE)
+        return;
+    fflush(stdout);
+    fprintf(stderr, "alk: not enqueued: job %lld has the unique key '%s'\n", (long long)id,
+            alk__excerpt_of(alk__text_of(arguments->unique)).text);
 }
 
 /* ---- one ---- */
@@ -94,9 +101,7 @@ static alk_status enqueue_one(const struct alk__arguments *arguments,
                          options, &id, error);
     alk__access_close(&access);
     if (st >= 0)
-        print_id(id, arguments->is_json);
-    if (st == ALK_DUPLICATE)
-        alk__say_duplicate(id, arguments->unique);
+        alk__print_job_id(arguments, id, st);
     return st;
 }
 
@@ -177,7 +182,7 @@ static alk_status enqueue_batches(const struct alk__arguments *arguments, alk_co
             break;
         }
         for (size_t i = 0; i < batch->count; i++)
-            print_id(batch->ids[i], arguments->is_json);
+            alk__print_job_id(arguments, batch->ids[i], ALK_OK);
         done += batch->count;
     }
     alk__buffer_release(&line);

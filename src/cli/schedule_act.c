@@ -55,7 +55,6 @@ static alk_status fire_one(const struct alk__arguments *arguments, alk_conn *con
                            alk_error *error) {
     const char *name = arguments->operands.items[0];
     alk_fire_options fire = ALK_FIRE_OPTIONS_INIT;
-    struct alk__record record;
     int64_t id = 0;
 
     fire.unique_key = arguments->unique;
@@ -65,15 +64,7 @@ static alk_status fire_one(const struct alk__arguments *arguments, alk_conn *con
         return alk__schedule_absent(name, error);
     if (st < 0)
         return st;
-    if (st == ALK_DUPLICATE)
-        alk__say_duplicate(id, arguments->unique);
-    if (!arguments->is_json) {
-        printf("%lld\n", (long long)id);
-        return ALK_OK;
-    }
-    alk__record_start(&record);
-    alk__record_number(&record, "id", id);
-    alk__record_end(&record);
+    alk__print_job_id(arguments, id, st);
     return ALK_OK;
 }
 
