@@ -473,6 +473,26 @@ static void a_key_in_an_open_transaction_is_waited_for(struct scene *scene) {
     assert_int_equal(count_rows(scene, "alk_job", "1 = 1"), 2);
 }
 
+/* S58: a key that is taken at the first look and free at the second is taken anew. */
+static void a_key_that_vanishes_between_two_looks_is_taken(struct scene *scene) {
+    struct faults faults;
+
+    sql(scene, "CREATE SEQUENCE alk_looks");
+    sql(scene, "CREATE FUNCTION alk_look() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN"
+               " IF nextval(TG_ARGV[0]::oid::regclass) = 1 THEN RETURN NULL; END IF;"
+               " RETURN NEW; END $f$");
+    sql(scene,
+        "CREATE TRIGGER looks BEFORE INSERT ON alk_unique_key FOR EACH ROW"
+        " EXECUTE FUNCTION alk_look('%lld')",
+        (long long)sql_number(scene, "SELECT 'alk_looks'::regclass::oid::bigint"));
+    faults_install(&faults, scene->store);
+    int64_t id = put_new(scene, "k", ALK_UNIQUE_UNTIL_FINISHED, 0);
+    assert_int_equal(faults_count(&faults, "unique_take"), 2);
+    assert_int_equal(faults_count(&faults, "job_enqueue"), 1);
+    faults_remove(&faults);
+    expect_taken(scene, "k", ALK_UNIQUE_UNTIL_FINISHED, 0, id);
+}
+
 /* ---- run now ---- */
 
 /* S58, S120: a schedule that is run by hand with a key: one job and one line. */
@@ -520,6 +540,7 @@ static const struct scene_test tests[] = {
     BOTH(ten_producers_yield_one_job),
     BOTH(producers_of_the_same_keys_never_fail),
     POSTGRES(a_key_in_an_open_transaction_is_waited_for),
+    POSTGRES(a_key_that_vanishes_between_two_looks_is_taken),
     BOTH(a_run_by_hand_heeds_its_key),
 };
 
