@@ -8,7 +8,7 @@ _alk_policies() {
 
 _alk_options() {
     case $1 in
-    "enqueue") echo "--delay --at --priority --max-attempts --expires --header --many" ;;
+    "enqueue") echo "--delay --at --priority --max-attempts --expires --header --unique --unique-until --unique-for --many" ;;
     "work") echo "--concurrency --timeout --drain --log-level --log-format" ;;
     "job list") echo "--queue --state --limit" ;;
     "schedule put") echo "$(_alk_policies) --allow-late" ;;
@@ -16,7 +16,7 @@ _alk_options() {
     "schedule list") echo "--bad --limit" ;;
     "schedule history") echo "--limit" ;;
     "schedule resume") echo "--catchup" ;;
-    "schedule fire") echo "--respect-overlap" ;;
+    "schedule fire") echo "--respect-overlap --unique" ;;
     "schedule backfill") echo "--from --to --max --dry-run" ;;
     "schedule apply") echo "--dry-run" ;;
     "schedule import") echo "--system --zone" ;;

@@ -27,6 +27,13 @@ extern "C" {
 #define ALK_ENQUEUE_BATCH_MAX 10000
 #define ALK_CLAIM_BATCH_MAX 1000
 
+/* How long a unique key is taken (S58). */
+typedef enum alk_unique_scope {
+    ALK_UNIQUE_UNTIL_FINISHED = 0, /* until its job is done, dead or cancelled */
+    ALK_UNIQUE_UNTIL_STARTED = 1,  /* until its job is claimed first */
+    ALK_UNIQUE_WINDOW = 2          /* for a time from the enqueue, whatever becomes of its job */
+} alk_unique_scope;
+
 /* How a job is enqueued. Start with ALK_ENQUEUE_OPTIONS_INIT; NULL means that.
  *
  * delay_us      >= 0 from now by the database's clock; ALK_NO_TIME = none
@@ -34,7 +41,11 @@ extern "C" {
  * expires_us    > 0: never run later than this after now; ALK_NO_TIME = never expires (S54)
  * priority      -32768..32767, higher runs first (S41)
  * max_attempts  >= 1; 0 = the queue's, at the time of use
- * headers       a JSON object of at most 16 KiB, NULL = {} (S65) */
+ * headers       a JSON object of at most 16 KiB, NULL = {} (S65)
+ * unique_key    1-200 bytes, NULL = none. While a job of the queue has it, no other job with it is
+ *               enqueued (S58). A retry or a requeue never takes it back
+ * unique_scope  how long it is taken
+ * unique_for_us > 0 with ALK_UNIQUE_WINDOW, by the database's clock; else ALK_NO_TIME */
 typedef struct alk_enqueue_options {
     size_t size;
     int64_t delay_us;
@@ -43,10 +54,16 @@ typedef struct alk_enqueue_options {
     int priority;
     int max_attempts;
     const char *headers;
+    const char *unique_key;
+    alk_unique_scope unique_scope;
+    int64_t unique_for_us;
 } alk_enqueue_options;
 
 #define ALK_ENQUEUE_OPTIONS_INIT                                                                   \
-    { sizeof(alk_enqueue_options), ALK_NO_TIME, ALK_NO_TIME, ALK_NO_TIME, 0, 0, NULL }
+    {                                                                                              \
+        sizeof(alk_enqueue_options), ALK_NO_TIME, ALK_NO_TIME, ALK_NO_TIME, 0, 0, NULL, NULL,      \
+            ALK_UNIQUE_UNTIL_FINISHED, ALK_NO_TIME                                                 \
+    }
 
 /* Puts one job into a queue, in the caller's transaction if there is one (S31, S38).
  *
@@ -54,7 +71,14 @@ typedef struct alk_enqueue_options {
  * payload         JSON text, at most 1 MiB, kept byte for byte; NULL or length 0 = "null" (S17)
  * payload_length  its bytes
  * ret_id          receives the id, never reused; may be NULL
- * Returns ALK_OK; ALK_INVALID, refused before the database is touched (S33). */
+ * Returns ALK_OK; ALK_DUPLICATE when another job has the unique key: nothing was enqueued, ret_id
+ * is that job's, which may be running or, with a window, gone (S58); ALK_INVALID, refused before
+ * the database is touched (S33).
+ *
+ * Unique keys on PostgreSQL: a key that another transaction is just taking, or giving up by a claim
+ * or a settle, is waited for until that is over; so a transaction that takes keys in several calls
+ * should take them in one order, as others do. A duplicate locks nothing. In REPEATABLE READ or
+ * SERIALIZABLE such a wait can end with 40001 (ALK_AGAIN). */
 ALK_API alk_status alk_enqueue(alk_conn *conn, const char *queue, const char *payload,
                                size_t payload_length, const alk_enqueue_options *options,
                                int64_t *ret_id, alk_error *error);
@@ -69,7 +93,9 @@ typedef struct alk_new_job {
 /* Puts up to 10,000 jobs into a queue: all or none, one transaction, one wake (S64).
  *
  * ret_ids  receives count ids in the order given; may be NULL
- * Returns ALK_OK; ALK_INVALID, its message naming the job by its place, from 1. */
+ * Returns ALK_OK; ALK_DUPLICATE when one or more were not enqueued, since another job, earlier in
+ * the list or in the queue, has their unique key: their ids are that job's, the others are enqueued
+ * (S58); ALK_INVALID, its message naming the job by its place, from 1. */
 ALK_API alk_status alk_enqueue_many(alk_conn *conn, const char *queue, const alk_new_job *jobs,
                                     size_t count, int64_t *ret_ids, alk_error *error);
 

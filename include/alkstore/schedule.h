@@ -231,18 +231,20 @@ ALK_API alk_status alk_schedule_resume(alk_conn *conn, const char *name,
  *
  * respect_overlap  not while the schedule's overlap policy is against it: skip, while a job of it
  *                  is unfinished; buffer_one, while one waits; replace_pending cancels what waits
- */
+ * unique_key       1-200 bytes, taken until the job is finished; NULL = none (S58) */
 typedef struct alk_fire_options {
     size_t size;
     bool respect_overlap;
+    const char *unique_key;
 } alk_fire_options;
 
 #define ALK_FIRE_OPTIONS_INIT                                                                      \
-    { sizeof(alk_fire_options), false }
+    { sizeof(alk_fire_options), false, NULL }
 
 /* Runs it now: one job and a manual line, next_fire_at stays; also while paused or quarantined
- * (S120). options and ret_job_id may be NULL. ALK_OK; ALK_HELD (the overlap policy is against it,
- * nothing was done); ALK_ABSENT. */
+ * (S120). options and ret_job_id may be NULL. ALK_OK; ALK_DUPLICATE (another job of the queue has
+ * the unique key, ret_job_id is its id, nothing was done); ALK_HELD (the overlap policy is against
+ * it, nothing was done); ALK_ABSENT. */
 ALK_API alk_status alk_schedule_fire(alk_conn *conn, const char *name,
                                      const alk_fire_options *options, int64_t *ret_job_id,
                                      alk_error *error);

@@ -1,10 +1,10 @@
 -- job_claim: claims due jobs of a queue, its lanes from the highest down. No order. verdict: run,
--- or why the job may not run.
+-- or why the job may not run. A unique key that lasts until the job is started goes.
 -- parameters: queue str, limit int, worker str, lease span
 -- columns: id int, stamp int, priority int, run_at time, key str, attempt int, max_attempts int, payload json, headers json,
 --   errors json, enqueued_at time, claimed_at time, lease_until time, expires_at time, schedule_id int, fire_at time, verdict str
 WITH picked AS MATERIALIZED (
-    SELECT j.id
+    SELECT j.id, j.has_unique
     FROM (SELECT DISTINCT l.priority
           FROM alk.lane l
           WHERE l.queue = $1
@@ -13,7 +13,7 @@ WITH picked AS MATERIALIZED (
                             WHERE q.name = $1
                               AND q.paused_at IS NOT NULL)
           ORDER BY l.priority DESC) l
-    CROSS JOIN LATERAL (SELECT j.id
+    CROSS JOIN LATERAL (SELECT j.id, j.has_unique
                         FROM alk.job j
                         WHERE j.queue = $1
                           AND j.priority = l.priority
@@ -24,6 +24,12 @@ WITH picked AS MATERIALIZED (
                         LIMIT $2
                         FOR UPDATE SKIP LOCKED) j
     LIMIT $2
+), freed AS (
+    DELETE FROM alk.unique_key k
+    USING picked p
+    WHERE p.has_unique
+      AND k.job_id = p.id
+      AND k.scope = 'started'
 )
 UPDATE alk.job j
 SET lease_until = pg_catalog.clock_timestamp() + $4,

@@ -45,6 +45,12 @@ WITH held AS MATERIALIZED (
                || '","error":' || pg_catalog.to_json(g.error) || '}]')::pg_catalog.json END,
            coalesce(g.enqueued_at, pg_catalog.clock_timestamp()), g.claimed_at, g.reason, pg_catalog.clock_timestamp()
     FROM gone g
+), freed AS (
+    DELETE FROM alk.unique_key k
+    USING gone g
+    WHERE g.has_unique
+      AND k.job_id = g.id
+      AND k.scope <> 'window'
 ), next AS MATERIALIZED (
     SELECT y.id
     FROM gone g

@@ -26,6 +26,12 @@ WITH gone AS (
            pg_catalog.clock_timestamp()
     FROM gone g
     WHERE coalesce((SELECT q.keep_done FROM alk.queue q WHERE q.name = g.queue), interval '24 h') > interval '0'
+), freed AS (
+    DELETE FROM alk.unique_key k
+    USING gone g
+    WHERE g.has_unique
+      AND k.job_id = g.id
+      AND k.scope <> 'window'
 ), next AS MATERIALIZED (
     SELECT y.id
     FROM gone g

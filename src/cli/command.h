@@ -30,6 +30,8 @@ struct alk__arguments {
     const char *name;
     const char *queue;
     const char *state;
+    const char *unique;
+    const char *unique_until;
     const char *zone;
     struct alk__words headers;
 
@@ -49,6 +51,7 @@ struct alk__arguments {
     int64_t timeout_us;
     int64_t to_us;
     int64_t ttl_us;
+    int64_t unique_for_us;
 
     bool does_catchup;
     bool forget_missed;
@@ -156,6 +159,10 @@ int alk__with_store(const struct alk__arguments *arguments, alk__access_fn funct
 
 /* Tells people, on stderr, that a list is as long as its limit. */
 void alk__say_more(const struct alk__arguments *arguments, size_t count, size_t limit);
+
+/* Prints the id that an enqueue gave. Where the status is ALK_DUPLICATE people are told so on
+ * stderr, programs in the object ("duplicate", wherever --unique was given). */
+void alk__print_job_id(const struct alk__arguments *arguments, int64_t id, alk_status status);
 
 /* The configuration of a command: from its options, the environment and the file (NULL = none). */
 alk_status alk__command_config(const struct alk__arguments *arguments, const char *path,

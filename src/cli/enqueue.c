@@ -42,16 +42,23 @@ static alk_status make_headers(const struct alk__words *headers, struct alk__buf
     return buffer->is_failed ? alk__nomem(error) : ALK_OK;
 }
 
-static void print_id(int64_t id, bool is_json) {
+void alk__print_job_id(const struct alk__arguments *arguments, int64_t id, alk_status status) {
     struct alk__record record;
 
-    if (!is_json) {
-        printf("%lld\n", (long long)id);
+    if (arguments->is_json) {
+        alk__record_start(&record);
+        alk__record_number(&record, "id", id);
+        if (arguments->unique != NULL)
+            alk__record_flag(&record, "duplicate", status == ALK_DUPLICATE);
+        alk__record_end(&record);
         return;
     }
-    alk__record_start(&record);
-    alk__record_number(&record, "id", id);
-    alk__record_end(&record);
+    printf("%lld\n", (long long)id);
+    if (status != ALK_DUPLICATE)
+        return;
+    fflush(stdout);
+    fprintf(stderr, "alk: not enqueued: job %lld has the unique key '%s'\n", (long long)id,
+            alk__excerpt_of(alk__text_of(arguments->unique)).text);
 }
 
 /* ---- one ---- */
@@ -94,7 +101,7 @@ static alk_status enqueue_one(const struct alk__arguments *arguments,
                          options, &id, error);
     alk__access_close(&access);
     if (st >= 0)
-        print_id(id, arguments->is_json);
+        alk__print_job_id(arguments, id, st);
     return st;
 }
 
@@ -175,7 +182,7 @@ static alk_status enqueue_batches(const struct alk__arguments *arguments, alk_co
             break;
         }
         for (size_t i = 0; i < batch->count; i++)
-            print_id(batch->ids[i], arguments->is_json);
+            alk__print_job_id(arguments, batch->ids[i], ALK_OK);
         done += batch->count;
     }
     alk__buffer_release(&line);
@@ -205,6 +212,30 @@ static alk_status enqueue_many(const struct alk__arguments *arguments,
 
 /* ---- the command ---- */
 
+static alk_status read_unique(const struct alk__arguments *arguments, alk_enqueue_options *options,
+                              alk_error *error) {
+    bool has_window = arguments->unique_for_us != ALK__NOT_GIVEN;
+    const char *until = arguments->unique_until;
+
+    if (arguments->unique == NULL && (has_window || until != NULL))
+        return alk__fail(error, ALK_INVALID, "%s needs --unique",
+                         has_window ? "--unique-for" : "--unique-until");
+    if (arguments->unique != NULL && arguments->many != NULL)
+        return alk__fail(error, ALK_INVALID, "either --unique or --many, not both");
+    if (has_window && until != NULL)
+        return alk__fail(error, ALK_INVALID, "either --unique-for or --unique-until, not both");
+    if (until != NULL && strcmp(until, "started") != 0 && strcmp(until, "finished") != 0)
+        return alk__fail(error, ALK_INVALID, "--unique-until is started or finished, not '%s'",
+                         alk__excerpt_of(alk__text_of(until)).text);
+    options->unique_key = arguments->unique;
+    options->unique_for_us = alk__given(arguments->unique_for_us, ALK_NO_TIME);
+    if (has_window)
+        options->unique_scope = ALK_UNIQUE_WINDOW;
+    else if (until != NULL && strcmp(until, "started") == 0)
+        options->unique_scope = ALK_UNIQUE_UNTIL_STARTED;
+    return ALK_OK;
+}
+
 static alk_status enqueue(const struct alk__arguments *arguments, struct alk__buffer *headers,
                           struct alk__buffer *payload, alk_error *error) {
     alk_enqueue_options options = ALK_ENQUEUE_OPTIONS_INIT;
@@ -218,6 +249,9 @@ static alk_status enqueue(const struct alk__arguments *arguments, struct alk__bu
     options.expires_us = alk__given(arguments->expires_us, ALK_NO_TIME);
     options.priority = (int)alk__given(arguments->priority, 0);
     options.max_attempts = (int)alk__given(arguments->max_attempts, 0);
+    st = read_unique(arguments, &options, error);
+    if (st != ALK_OK)
+        return st;
     if (arguments->many == NULL)
         return enqueue_one(arguments, &options, payload, error);
     if (arguments->operands.count > 1)
@@ -244,6 +278,9 @@ static const struct alk__option options[] = {
     {"max-attempts", "N", "how often it is tried; else the queue's", ALK__OPTION_INTEGER, offsetof(struct alk__arguments, max_attempts), 1, INT32_MAX},
     {"expires", "D", "never run later than that long from now", ALK__OPTION_DURATION, offsetof(struct alk__arguments, expires_us), ALK__MS, 3650 * ALK__DAY},
     {"header", "NAME=VALUE", "goes with the job; may be given again", ALK__OPTION_LIST, offsetof(struct alk__arguments, headers), 0, 0},
+    {"unique", "KEY", "not while another job of the queue has that key", ALK__OPTION_TEXT, offsetof(struct alk__arguments, unique), 0, 0},
+    {"unique-until", "WHEN", "the key is free once the job is: started, finished", ALK__OPTION_TEXT, offsetof(struct alk__arguments, unique_until), 0, 0},
+    {"unique-for", "D", "or it is free after that long from now", ALK__OPTION_DURATION, offsetof(struct alk__arguments, unique_for_us), ALK__MS, 3650 * ALK__DAY},
     {"many", "FILE", "a job for each line of JSON; - is stdin", ALK__OPTION_TEXT, offsetof(struct alk__arguments, many), 0, 0},
     {.name = NULL},
 };
@@ -257,7 +294,12 @@ const struct alk__command alk__command_enqueue = {
         "The payload is JSON, null unless given; - reads it from stdin.\n"
         "--many takes 10,000 lines (or 64 MiB) at a time: all of them or none. So up to that size "
         "a\n"
-        "file with a bad line enqueues nothing; of a longer one the message says how much is done.",
+        "file with a bad line enqueues nothing; of a longer one the message says how much is "
+        "done.\n"
+        "--unique with a key that is taken enqueues nothing, prints the id of the job that has "
+        "it,\n"
+        "says so on stderr, and exits 0. It is taken until that job is finished, unless said "
+        "otherwise.",
     .examples = {{"alk enqueue mail '{\"to\":\"ann\"}' --delay 10m", "in ten minutes"},
                  {"alk enqueue resize --many jobs.jsonl", "one job a line"}},
     .options = options,

@@ -58,11 +58,11 @@ static alk_status fire_one(const struct alk__arguments *arguments, alk_conn *con
                            alk_error *error) {
     const char *name = arguments->operands.items[0];
     alk_fire_options options = ALK_FIRE_OPTIONS_INIT;
-    struct alk__record record;
     int64_t id = 0;
     alk_status st;
 
     options.respect_overlap = arguments->respect_overlap;
+    options.unique_key = arguments->unique;
     st = alk_schedule_fire(conn, name, &options, &id, error);
     if (st == ALK_ABSENT)
         return alk__schedule_absent(name, error);
@@ -70,13 +70,7 @@ static alk_status fire_one(const struct alk__arguments *arguments, alk_conn *con
         return alk__fail(error, ALK_HELD, "schedule '%s' has a job that is unfinished", name);
     if (st < 0)
         return st;
-    if (!arguments->is_json) {
-        printf("%lld\n", (long long)id);
-        return ALK_OK;
-    }
-    alk__record_start(&record);
-    alk__record_number(&record, "id", id);
-    alk__record_end(&record);
+    alk__print_job_id(arguments, id, st);
     return ALK_OK;
 }
 
@@ -103,6 +97,7 @@ static const struct alk__option resume_options[] = {
 };
 static const struct alk__option fire_options[] = {
     {"respect-overlap", NULL, "not while its overlap policy is against it", ALK__OPTION_FLAG, offsetof(struct alk__arguments, respect_overlap), 0, 0},
+    {"unique", "KEY", "not while another job of its queue has that key", ALK__OPTION_TEXT, offsetof(struct alk__arguments, unique), 0, 0},
     {.name = NULL},
 };
 /* clang-format on */
@@ -146,7 +141,7 @@ const struct alk__command alk__command_schedule_remove = {
 const struct alk__command alk__command_schedule_fire = {
     .name = "schedule fire",
     .summary = "run it now, once, and print the id of the job",
-    .usage = "NAME [--respect-overlap]",
+    .usage = "NAME [--respect-overlap] [--unique KEY]",
     .details = "When it fires next stays as it is. Works while it is paused or quarantined, too.",
     .examples = {{"alk job show $(alk schedule fire nightly)", "prints the job's id, and the job"},
                  {"alk schedule fire nightly --respect-overlap", "exit 4 while one is unfinished"}},

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "core/job.h"
+#include "core/unique.h"
 #include "store/run.h"
 
 #define SPAN_MAX (36500 * ALK__DAY)
@@ -53,9 +53,13 @@ static alk_status headers_check(struct alk__text headers, alk_error *error) {
 
 static alk_status prepare(const char *queue, const alk_new_job *given, struct alk__new_job *ret_job,
                           alk_error *error) {
-    static const alk_enqueue_options defaults = ALK_ENQUEUE_OPTIONS_INIT;
-    const alk_enqueue_options *options = given->options != NULL ? given->options : &defaults;
+    alk_enqueue_options full = ALK_ENQUEUE_OPTIONS_INIT;
+    const alk_enqueue_options *options = &full;
     struct alk__new_job job = ALK__NEW_JOB_INIT;
+
+    if (given->options != NULL)
+        memcpy(&full, given->options,
+               given->options->size < sizeof(full) ? given->options->size : sizeof(full));
 
     job.queue = alk__text_of(queue);
     if (given->payload != NULL && given->payload_length > 0)
@@ -73,6 +77,9 @@ static alk_status prepare(const char *queue, const alk_new_job *given, struct al
         st = alk__json_check("payload", job.payload, ALK__PAYLOAD_MAX, error);
     if (st >= 0)
         st = headers_check(job.headers, error);
+    if (st >= 0)
+        st = alk__unique_set(&job, options->unique_key, options->unique_scope,
+                             options->unique_for_us, error);
     if (st >= 0)
         *ret_job = job;
     return st;
@@ -94,16 +101,17 @@ struct columns {
     int64_t *expires_at;
     int64_t *schedule_id;
     int64_t *fire_at;
+    int64_t *id; /* ALK__NULL = the next one */
+    int64_t *has_unique;
 };
 
 static bool columns_alloc(struct columns *columns, struct alk__arena *arena, size_t count) {
     struct alk__text *texts = alk__arena_alloc(arena, 3 * count * sizeof(*texts));
-    int64_t *numbers = alk__arena_alloc(arena, 8 * count * sizeof(*numbers));
+    int64_t *numbers = alk__arena_alloc(arena, 10 * count * sizeof(*numbers));
 
     if (texts == NULL || numbers == NULL)
         return false;
     *columns = (struct columns){
-        .count = count,
         .queue = texts,
         .payload = texts + count,
         .headers = texts + 2 * count,
@@ -115,11 +123,15 @@ static bool columns_alloc(struct columns *columns, struct alk__arena *arena, siz
         .expires_at = numbers + 5 * count,
         .schedule_id = numbers + 6 * count,
         .fire_at = numbers + 7 * count,
+        .id = numbers + 8 * count,
+        .has_unique = numbers + 9 * count,
     };
     return true;
 }
 
-static void columns_set(const struct columns *columns, size_t n, const struct alk__new_job *job) {
+static void columns_add(struct columns *columns, const struct alk__new_job *job, int64_t id) {
+    size_t n = columns->count++;
+
     columns->queue[n] = job->queue;
     columns->payload[n] = job->payload.bytes != NULL ? job->payload : ALK__TEXT("null");
     columns->headers[n] = job->headers;
@@ -131,15 +143,18 @@ static void columns_set(const struct columns *columns, size_t n, const struct al
     columns->expires_at[n] = job->expires_at_us;
     columns->schedule_id[n] = job->schedule_id;
     columns->fire_at[n] = job->fire_at_us;
+    columns->id[n] = id;
+    columns->has_unique[n] = job->unique_key.bytes != NULL;
 }
 
 struct enqueueing {
     const struct alk__new_job *jobs;
     size_t count;
-    int64_t *ids;             /* may be NULL */
+    int64_t *ids;
+    int64_t *drawn;           /* for jobs with unique keys */
     struct alk__text *queues; /* to call */
-    size_t queue_count;
-    struct columns columns;
+    struct columns columns;   /* what is to be written */
+    struct alk__arena *arena;
 };
 
 static int compare_texts(const void *left, const void *right) {
@@ -150,7 +165,7 @@ static int compare_texts(const void *left, const void *right) {
     return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
 }
 
-/* The queues to call, each once. */
+/* The queues to call, each once; their number. */
 static size_t list_queues(const struct columns *columns, struct alk__text *queues) {
     size_t count = 0;
 
@@ -163,8 +178,8 @@ static size_t list_queues(const struct columns *columns, struct alk__text *queue
     return count;
 }
 
-static alk_status enqueue(alk_conn *conn, void *context, alk_error *error) {
-    const struct enqueueing *work = context;
+/* Writes what stands in the columns; their ids in id. */
+static alk_status write_jobs(alk_conn *conn, const struct enqueueing *work, alk_error *error) {
     const struct columns *c = &work->columns;
     const struct alk__value values[] = {
         ALK__SS(c->queue, c->count),        ALK__JS(c->payload, c->count),
@@ -172,42 +187,119 @@ static alk_status enqueue(alk_conn *conn, void *context, alk_error *error) {
         ALK__IS(c->max_attempts, c->count), ALK__TS(c->run_at, c->count),
         ALK__DS(c->delay, c->count),        ALK__DS(c->expires, c->count),
         ALK__TS(c->expires_at, c->count),   ALK__IS(c->schedule_id, c->count),
-        ALK__TS(c->fire_at, c->count)};
+        ALK__TS(c->fire_at, c->count),      ALK__IS(c->id, c->count),
+        ALK__BS(c->has_unique, c->count)};
     struct alk__rows rows = {0};
     const struct alk__call call = {ALK__JOB_ENQUEUE, values, sizeof(values) / sizeof(*values),
                                    &rows};
 
-    alk_status st = alk__run_and_wake(conn, &call, work->queues, work->queue_count, error);
-    if (st >= 0 && rows.count != work->count)
+    if (c->count == 0)
+        return ALK_OK;
+    alk_status st =
+        alk__run_and_wake(conn, &call, work->queues, list_queues(c, work->queues), error);
+    if (st >= 0 && rows.count != c->count)
         st = alk__fail(error, ALK_INVALID, "payload is longer than queue '%s' allows",
                        alk__excerpt_of(work->jobs[0].queue).text);
-    for (size_t i = 0; st >= 0 && work->ids != NULL && i < rows.count; i++)
-        work->ids[i] = ALK__ROW(&rows, alk__row_number, i)->number;
+    for (size_t i = 0; st >= 0 && i < rows.count; i++)
+        c->id[i] = ALK__ROW(&rows, alk__row_number, i)->number;
     alk__rows_free(&rows);
     return st;
+}
+
+static alk_status enqueue_plain(alk_conn *conn, void *context, alk_error *error) {
+    struct enqueueing *work = context;
+
+    for (size_t i = 0; i < work->count; i++)
+        columns_add(&work->columns, &work->jobs[i], ALK__NULL);
+    alk_status st = write_jobs(conn, work, error);
+    if (st >= 0)
+        memcpy(work->ids, work->columns.id, work->count * sizeof(*work->ids));
+    return st;
+}
+
+/* ---- with unique keys ---- */
+
+#define ROUNDS_MAX 100
+
+/* Their jobs' ids stand in the keys before there are jobs. All are drawn at once, so that ids rise
+ * in the order given. */
+static alk_status draw_ids(alk_conn *conn, struct enqueueing *work, alk_error *error) {
+    struct alk__rows rows = {0};
+
+    for (size_t i = 0; i < work->count; i++)
+        work->drawn[i] = (int64_t)i;
+    alk_status st = alk__do(conn, ALK__JOB_IDS, &rows, error, ALK__IS(work->drawn, work->count));
+    for (size_t i = 0; st >= 0 && i < rows.count; i++)
+        work->drawn[i] = ALK__ROW(&rows, alk__row_number, i)->number;
+    alk__rows_free(&rows);
+    return st;
+}
+
+static alk_status take_and_write(alk_conn *conn, struct enqueueing *work, alk_error *error) {
+    alk_status st =
+        alk__unique_take(conn, work->arena, work->jobs, work->drawn, work->count, work->ids, error);
+
+    if (st != ALK_OK)
+        return st;
+    for (size_t i = 0; i < work->count; i++) {
+        if (work->ids[i] == work->drawn[i])
+            columns_add(&work->columns, &work->jobs[i], work->drawn[i]);
+    }
+    st = write_jobs(conn, work, error);
+    return st == ALK_OK && work->columns.count < work->count ? ALK_DUPLICATE : st;
+}
+
+/* What is not enqueued leaves no key behind: a savepoint, which on SQLite alk__atomic has set. */
+static alk_status enqueue_round(alk_conn *conn, struct enqueueing *work, alk_error *error) {
+    if (!alk__is_postgres(conn))
+        return take_and_write(conn, work, error);
+    alk_status st = alk__savepoint(conn, error);
+    if (st < 0)
+        return st;
+    st = take_and_write(conn, work, error);
+    if (st >= 0 && st != ALK_EMPTY) {
+        alk_status released = alk__savepoint_release(conn, error);
+        return released < 0 ? released : st;
+    }
+    alk_status undone = alk__savepoint_rollback(conn, st < 0 ? NULL : error);
+    return st < 0 || undone >= 0 ? st : undone;
+}
+
+static alk_status enqueue_unique(alk_conn *conn, void *context, alk_error *error) {
+    struct enqueueing *work = context;
+    alk_status st = draw_ids(conn, work, error);
+
+    for (int round = 0; st >= 0 && round < ROUNDS_MAX; round++) {
+        st = enqueue_round(conn, work, error);
+        if (st != ALK_EMPTY)
+            return st;
+    }
+    return st < 0 ? st : alk__fail(error, ALK_AGAIN, "unique keys come and go too fast");
+}
+
+static alk_status enqueue(alk_conn *conn, struct enqueueing *work, alk_error *error) {
+    if (alk__unique_any(work->jobs, work->count))
+        return alk__atomic(conn, enqueue_unique, work, error);
+    /* On PostgreSQL it is one statement, all or nothing by itself, and one round trip. */
+    return alk__is_postgres(conn) ? enqueue_plain(conn, work, error)
+                                  : alk__atomic(conn, enqueue_plain, work, error);
 }
 
 alk_status alk__enqueue_jobs(alk_conn *conn, const struct alk__new_job *jobs, size_t count,
                              int64_t *ret_ids, alk_error *error) {
     struct alk__arena arena = {0};
-    struct enqueueing work = {.jobs = jobs, .count = count};
+    struct enqueueing work = {.jobs = jobs, .count = count, .arena = &arena};
 
     if (count == 0)
         return ALK_OK;
-    if (ret_ids != NULL)
-        work.ids = alk__arena_alloc(&arena, count * sizeof(*work.ids));
+    work.ids = alk__arena_alloc(&arena, 2 * count * sizeof(*work.ids));
     work.queues = alk__arena_alloc(&arena, count * sizeof(*work.queues));
-    if ((ret_ids != NULL && work.ids == NULL) || work.queues == NULL ||
-        !columns_alloc(&work.columns, &arena, count)) {
+    if (work.ids == NULL || work.queues == NULL || !columns_alloc(&work.columns, &arena, count)) {
         alk__arena_free(&arena);
         return alk__nomem(error);
     }
-    for (size_t i = 0; i < count; i++)
-        columns_set(&work.columns, i, &jobs[i]);
-    work.queue_count = list_queues(&work.columns, work.queues);
-    /* On PostgreSQL it is one statement, all or nothing by itself, and one round trip. */
-    alk_status st = alk__is_postgres(conn) ? enqueue(conn, &work, error)
-                                           : alk__atomic(conn, enqueue, &work, error);
+    work.drawn = work.ids + count;
+    alk_status st = enqueue(conn, &work, error);
     if (st >= 0 && ret_ids != NULL)
         memcpy(ret_ids, work.ids, count * sizeof(*ret_ids));
     alk__arena_free(&arena);

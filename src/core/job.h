@@ -21,17 +21,22 @@ struct alk__new_job {
     int64_t expires_at_us; /* absolute, wins over expires_us; ALK_NO_TIME = none */
     int64_t schedule_id;   /* ALK_NO_TIME = none */
     int64_t fire_at_us;    /* ALK_NO_TIME = none */
+    struct alk__text unique_key; /* null = none; set by alk__unique_set, as the two below */
+    struct alk__text unique_scope;
+    int64_t unique_for_us;
 };
 
 #define ALK__NEW_JOB_INIT                                                                          \
     {                                                                                              \
         .max_attempts = ALK_NO_TIME, .run_at_us = ALK_NO_TIME, .delay_us = ALK_NO_TIME,            \
         .expires_us = ALK_NO_TIME, .expires_at_us = ALK_NO_TIME, .schedule_id = ALK_NO_TIME,       \
-        .fire_at_us = ALK_NO_TIME                                                                  \
+        .fire_at_us = ALK_NO_TIME, .unique_for_us = ALK_NO_TIME                                    \
     }
 
 /* Enqueues count jobs, all or none, in the open transaction or one of its own; ret_ids (may be
- * NULL) in the order given. Writes the lanes and calls those who wait for the queues concerned. */
+ * NULL) in the order given. Writes the lanes and calls those who wait for the queues concerned.
+ * ALK_OK; ALK_DUPLICATE when another job had the unique key of one or more: their ids are that
+ * job's. */
 alk_status alk__enqueue_jobs(alk_conn *conn, const struct alk__new_job *jobs, size_t count,
                              int64_t *ret_ids, alk_error *error);
 

@@ -37,6 +37,7 @@ static const struct step steps[] = {
     {"exhausted", ALK__MAINTAIN_LAPSED,  2, true,  ALK__JOB_TAKE,       false, false, BATCH_JOBS},
     {"done",      ALK__JOB_DONE_OLD,     1, false, ALK__JOB_DONE_PURGE, false, false, BATCH_ROWS},
     {"dead",      ALK__JOB_DEAD_OLD,     1, false, ALK__JOB_DEAD_PURGE, false, false, BATCH_ROWS},
+    {"keys",      ALK__UNIQUE_OLD,       1, false, ALK__UNIQUE_PURGE,  false, false, BATCH_ROWS},
     {"ledger",    ALK__EVENT_OLD,        2, false, ALK__EVENT_PURGE,    false, false, BATCH_ROWS},
     {"schedules", ALK__SCHEDULE_OLD,     1, false, ALK__SCHEDULE_PURGE, false, false, BATCH_OLD},
     {"lanes",     ALK__LANE_DOUBLES,     0, false, ALK__LANE_PURGE,     true,  true,  BATCH_ROWS},

@@ -7,6 +7,7 @@
 #include "core/job.h"
 #include "core/overlap.h"
 #include "core/schedule.h"
+#include "core/unique.h"
 
 /* ---- remove and pause ---- */
 
@@ -152,13 +153,14 @@ alk_status alk_schedule_resume(alk_conn *conn, const char *name, const alk_resum
 struct manual {
     const char *name;
     bool is_polite;
+    struct alk__new_job job; /* with its unique key, if any */
     int64_t job_id;
 };
 
-static alk_status put_job(alk_conn *conn, const struct alk__row_schedule *row, int64_t *ret_job_id,
-                          alk_error *error) {
+static alk_status put_job(alk_conn *conn, const struct alk__row_schedule *row,
+                          const struct manual *manual, int64_t *ret_job_id, alk_error *error) {
     struct alk__buffer headers = ALK__BUFFER_INIT(ALK__HEADERS_MAX);
-    struct alk__new_job job = ALK__NEW_JOB_INIT;
+    struct alk__new_job job = manual->job;
 
     if (row->row.unreadable != NULL)
         return alk__schedule_unreadable(row, error);
@@ -178,7 +180,7 @@ static alk_status put_job(alk_conn *conn, const struct alk__row_schedule *row, i
     status =
         headers.is_failed ? alk__nomem(error) : alk__enqueue_jobs(conn, &job, 1, ret_job_id, error);
     alk__buffer_release(&headers);
-    if (status < 0)
+    if (status != ALK_OK)
         return status;
     return alk__do(conn, ALK__SCHEDULE_MANUAL, NULL, error, ALK__I(row->id), ALK__I(*ret_job_id),
                    ALK__T(row->now));
@@ -206,7 +208,8 @@ static alk_status fire_in_tx(alk_conn *conn, void *context, alk_error *error) {
     if (status == ALK_OK && manual->is_polite)
         status = ask_overlap(conn, ALK__ROW(&rows, alk__row_schedule, 0), error);
     if (status == ALK_OK)
-        status = put_job(conn, ALK__ROW(&rows, alk__row_schedule, 0), &manual->job_id, error);
+        status =
+            put_job(conn, ALK__ROW(&rows, alk__row_schedule, 0), manual, &manual->job_id, error);
     alk__rows_free(&rows);
     return status;
 }
@@ -217,9 +220,14 @@ alk_status alk_schedule_fire(alk_conn *conn, const char *name, const alk_fire_op
 
     if (options != NULL)
         memcpy(&full, options, options->size < sizeof(full) ? options->size : sizeof(full));
-    struct manual manual = {.name = name, .is_polite = full.respect_overlap};
-    alk_status status = alk__schedule_run(conn, name, fire_in_tx, &manual, error);
-    if (status == ALK_OK && ret_job_id != NULL)
+    struct manual manual = {
+        .name = name, .is_polite = full.respect_overlap, .job = ALK__NEW_JOB_INIT};
+    alk_status status = alk__unique_set(&manual.job, full.unique_key, ALK_UNIQUE_UNTIL_FINISHED,
+                                        ALK_NO_TIME, error);
+    if (status < 0)
+        return alk__schedule_named(error, status, name);
+    status = alk__schedule_run(conn, name, fire_in_tx, &manual, error);
+    if ((status == ALK_OK || status == ALK_DUPLICATE) && ret_job_id != NULL)
         *ret_job_id = manual.job_id;
     return status;
 }

@@ -200,6 +200,13 @@ static const struct alk__column alk__row_soonest_columns[] = {
 const struct alk__row_type alk__row_soonest = {"alk__row_soonest", sizeof(struct alk__row_due),
                                                alk__row_soonest_columns};
 
+static const struct alk__column alk__row_unique_columns[] = {
+    COLUMN(ALK__INT, alk__row_unique, place),
+    COLUMN(ALK__INT, alk__row_unique, job_id),
+    END,
+};
+ROW_TYPE(alk__row_unique);
+
 static const struct alk__column alk__row_settled_columns[] = {
     COLUMN(ALK__INT, alk__row_settled, id),
     COLUMN(ALK__INT, alk__row_settled, stamp),

@@ -176,6 +176,13 @@ struct alk__row_due {
     int64_t now;
 };
 
+/* Who has the unique key that was asked for at place. */
+struct alk__row_unique {
+    struct alk__row row;
+    int64_t place;
+    int64_t job_id;
+};
+
 /* A claim that was settled or extended. */
 struct alk__row_settled {
     struct alk__row row;
@@ -234,6 +241,7 @@ extern const struct alk__row_type alk__row_job;
 extern const struct alk__row_type alk__row_claimed; /* a struct alk__row_job */
 extern const struct alk__row_type alk__row_due;
 extern const struct alk__row_type alk__row_soonest; /* a struct alk__row_due */
+extern const struct alk__row_type alk__row_unique;
 extern const struct alk__row_type alk__row_settled;
 extern const struct alk__row_type alk__row_why;
 extern const struct alk__row_type alk__row_attempt;

@@ -37,6 +37,12 @@ static const struct refusal refusals[] = {
     {{"lease", "run", "x"}, 2, "usage: alk lease run NAME [--ttl D] -- COMMAND [ARG...]"},
     {{"help", "enqueu"}, 2, "unknown command 'enqueu' (did you mean 'enqueue'?)"},
     /* names */
+    {{"enqueue", "q", "--unique", ""}, 2, "unique key name is empty"},
+    {{"enqueue", "q", "--unique-for", "1h"}, 2, "--unique-for needs --unique"},
+    {{"enqueue", "q", "--unique-until", "started"}, 2, "--unique-until needs --unique"},
+    {{"enqueue", "q", "--unique", "k", "--unique-until", "ended"}, 2, "--unique-until is started or finished, not 'ended'"},
+    {{"enqueue", "q", "--unique", "k", "--unique-until", "started", "--unique-for", "1h"}, 2, "either --unique-for or --unique-until, not both"},
+    {{"enqueue", "q", "--unique", "k", "--many", "-"}, 2, "either --unique or --many, not both"},
     {{"enqueue", "", "1"}, 2, "queue name is empty"},
     {{"enqueue", LONG_NAME, "1"}, 2, "queue name '" TEN TEN TEN TEN "nnnn...' is 201 bytes, above the limit of 200"},
     {{"work", LONG_NAME, "--", "true"}, 2, "queue name '" TEN TEN TEN TEN "nnnn...' is 201 bytes, above the limit of 200"},

@@ -103,6 +103,45 @@ static void every_option_of_enqueue_reaches_the_job(void **state) {
     assert_has(place->out, "2099-01-01T00:00:00Z (in ");
 }
 
+/* S58: the id of the job that has the key on stdout, a word on stderr, and success. */
+static void a_duplicate_prints_the_existing_id(void **state) {
+    struct place *place = *state;
+
+    assert_int_equal(alk(place, "enqueue", "q", "--unique", "k", "--unique-until", "started"), 0);
+    assert_string_equal(place->out, "1\n");
+    assert_string_equal(place->err, "");
+    assert_int_equal(alk(place, "enqueue", "q", "--unique", "k", "--unique-for", "1h"), 0);
+    assert_string_equal(place->out, "1\n");
+    assert_string_equal(place->err, "alk: not enqueued: job 1 has the unique key 'k'\n");
+    assert_int_equal(alk(place, "enqueue", "q", "--unique", "k", "--json"), 0);
+    assert_string_equal(place->out, "{\"id\":1,\"duplicate\":true}\n");
+    assert_string_equal(place->err, "");
+    assert_int_equal(alk(place, "work", "q", "--drain", "--", "true"), 0);
+    assert_int_equal(alk(place, "enqueue", "q", "--unique", "k", "--unique-for", "1h", "--json"),
+                     0);
+    assert_has(place->out, ",\"duplicate\":false}\n");
+    assert_int_equal(alk(place, "work", "q", "--drain", "--", "true"), 0);
+    assert_int_equal(alk(place, "enqueue", "q", "--unique", "k"), 0);
+    assert_has(place->err, "not enqueued");
+    assert_int_equal(alk(place, "job", "list", "--json", "--state", "done"), 0);
+    assert_int_equal(count_of(place->out, "\n"), 2);
+}
+
+/* S58: until it is finished, unless something else is said. */
+static void a_schedule_fired_by_hand_heeds_a_key(void **state) {
+    struct place *place = *state;
+
+    assert_int_equal(alk(place, "schedule", "put", "s", "@daily", "--queue", "q"), 0);
+    assert_int_equal(alk(place, "schedule", "fire", "s", "--unique", "k"), 0);
+    assert_string_equal(place->out, "1\n");
+    assert_int_equal(alk(place, "schedule", "fire", "s", "--unique", "k"), 0);
+    assert_string_equal(place->out, "1\n");
+    assert_has(place->err, "not enqueued: job 1");
+    assert_int_equal(alk(place, "work", "q", "--drain", "--", "true"), 0);
+    assert_int_equal(alk(place, "schedule", "fire", "s", "--unique", "k"), 0);
+    assert_string_equal(place->err, "");
+}
+
 /* S64 */
 static void many_lines_are_many_jobs(void **state) {
     struct place *place = *state;
@@ -324,6 +363,8 @@ int main(void) {
         ON_BOTH(enqueue_prints_only_the_id),
         ON_BOTH(a_payload_comes_from_stdin_byte_for_byte),
         ON_BOTH(every_option_of_enqueue_reaches_the_job),
+        ON_BOTH(a_duplicate_prints_the_existing_id),
+        ON_BOTH(a_schedule_fired_by_hand_heeds_a_key),
         ON_BOTH(many_lines_are_many_jobs),
         ON_BOTH(lists_are_filtered),
         ON_SQLITE(tables_have_no_colour_and_no_width_in_a_pipe),

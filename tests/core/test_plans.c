@@ -17,7 +17,8 @@ static const enum alk__statement hot[] = {
     ALK__JOB_WHY,          ALK__JOB_EXTEND,      ALK__JOB_GET,         ALK__JOB_SETTLE_DONE_FREE,
     ALK__MAINTAIN_EXPIRED, ALK__MAINTAIN_LAPSED, ALK__TICK_UNFINISHED, ALK__TICK_SUPERSEDE,
     ALK__TICK_DUE,         ALK__TICK_RESUMABLE,  ALK__TICK_FIRED,      ALK__SCHEDULE_SOONEST,
-    ALK__SCHEDULE_REPAIR,  ALK__SWEEP_ZONED,
+    ALK__SCHEDULE_REPAIR,  ALK__SWEEP_ZONED,     ALK__UNIQUE_TAKE,     ALK__UNIQUE_REPLACE,
+    ALK__UNIQUE_FIND,      ALK__UNIQUE_PURGE,
 };
 
 /* Ready and delayed jobs in three lanes, some with a claim, a key or an expiry. */
@@ -65,7 +66,7 @@ static void expect_no_scan(struct scene *scene, const char *const *texts,
         " DECLARE plan json; BEGIN EXECUTE $q$%s$q$ INTO plan;"
         " RETURN (SELECT count(*) FROM regexp_matches(plan::text,"
         " '\"Node Type\": \"Seq Scan\",[^{}]*\"Relation Name\": "
-        "\"(job|schedule|schedule_event)\"', 'g')); END $f$",
+        "\"(job|unique_key|schedule|schedule_event)\"', 'g')); END $f$",
         execute.bytes);
     if (sql_number(scene, "SELECT pg_temp.scans()") != 0)
         fail_msg("%s scans a table: %s", def->name, plan);

@@ -84,6 +84,12 @@ void check_store(struct scene *scene) {
         {"jobs that run and were never claimed",
          "SELECT count(*) FROM alk_job WHERE lease_until IS NOT NULL AND"
          " (claimed_at IS NULL OR stamp = 0 OR attempt < 1)"},
+        {"unique keys of jobs that have ended",
+         "SELECT count(*) FROM alk_unique_key k WHERE k.scope <> 'window' AND NOT EXISTS"
+         " (SELECT 1 FROM alk_job j WHERE j.id = k.job_id AND j.has_unique)"},
+        {"unique keys until started of jobs that were",
+         "SELECT count(*) FROM alk_unique_key k JOIN alk_job j ON j.id = k.job_id"
+         " WHERE k.scope = 'started' AND j.claimed_at IS NOT NULL"},
         {"jobs without a lane",
          "SELECT count(*) FROM alk_job j WHERE NOT EXISTS (SELECT 1 FROM alk_lane l WHERE"
          " l.queue = j.queue AND l.priority = j.priority)"},

@@ -90,6 +90,7 @@ CREATE TABLE alk.unique_key (
     PRIMARY KEY (queue, key),
     CHECK ((scope = 'window') = (until IS NOT NULL))
 );
+CREATE INDEX unique_key_job ON alk.unique_key (job_id);
 CREATE INDEX unique_key_until ON alk.unique_key (until) WHERE until IS NOT NULL;
 
 -- Append only.

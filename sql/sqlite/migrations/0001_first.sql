@@ -87,7 +87,18 @@ CREATE TABLE alk_unique_key (
     PRIMARY KEY (queue, key),
     CHECK ((scope = 'window') = (until IS NOT NULL))
 ) STRICT;
+CREATE INDEX alk_unique_key_job ON alk_unique_key (job_id);
 CREATE INDEX alk_unique_key_until ON alk_unique_key (until) WHERE until IS NOT NULL;
+-- Only a claim changes the stamp, and a job that has ended leaves the table. As triggers these cost
+-- the claims and settles of jobs without a unique key nothing (S58).
+CREATE TRIGGER alk_job_started AFTER UPDATE OF stamp ON alk_job WHEN NEW.has_unique = 1
+BEGIN
+    DELETE FROM alk_unique_key WHERE job_id = NEW.id AND scope = 'started';
+END;
+CREATE TRIGGER alk_job_ended AFTER DELETE ON alk_job WHEN OLD.has_unique = 1
+BEGIN
+    DELETE FROM alk_unique_key WHERE job_id = OLD.id AND scope <> 'window';
+END;
 
 -- Append only.
 CREATE TABLE alk_job_done (

@@ -1,0 +1,8 @@
+-- unique_old: jobs whose unique key's time is over.
+-- parameters: limit int
+-- columns: number int (ids)
+SELECT k.job_id AS number
+FROM alk.unique_key k
+WHERE k.until <= pg_catalog.statement_timestamp()
+ORDER BY k.until
+LIMIT $1
