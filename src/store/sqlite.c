@@ -158,6 +158,8 @@ static alk_status set_up(struct alk__session *session, alk_error *error) {
     status = check_is_store(session, error);
     if (status >= 0)
         status = switch_to_wal(session, error);
+    if (status >= 0) /* what a savepoint may have to undo: else it goes through a temporary file */
+        status = execute(session, "PRAGMA temp_store = MEMORY", error);
     if (status >= 0)
         status =
             execute(session,
