@@ -121,7 +121,8 @@ void alk__plan_skip(const struct alk__when *when, const struct alk__row_schedule
 static int64_t fires_left(const struct alk__row_schedule *row) {
     if (row->max_fires == ALK__NULL)
         return INT64_MAX;
-    return row->max_fires > row->fired_total ? row->max_fires - row->fired_total : 0;
+    int64_t fired = row->fired_total > 0 ? row->fired_total : 0;
+    return row->max_fires > fired ? row->max_fires - fired : 0;
 }
 
 /* The fires are neighbours, and behind the last of them comes after_s (ALK_NO_TIME = nothing). */

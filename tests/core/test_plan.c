@@ -259,6 +259,9 @@ static void used_up_it_is_done(struct scene *scene) {
     assert_int_equal(planning.plan.fire_count, 0);
     assert_int_equal(planning.plan.missed_count, 0);
     assert_int_equal(planning.plan.next_us, ALK__NULL);
+    row.fired_total = -INT64_MAX; /* of a count that is none nothing is used up */
+    plan(scene, &planning, &row);
+    assert_int_equal(planning.plan.fires_left, 3);
     done(&planning);
 }
 
