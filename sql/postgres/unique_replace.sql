@@ -1,5 +1,6 @@
 -- unique_replace: gives keys whose time is over to jobs to come. It follows unique_take: who waits here
--- holds nothing that somebody waits for in the order of the keys.
+-- holds nothing that somebody waits for in the order of the keys. No row is ever updated: who waited for
+-- one would lock its new version, though that is another key now, and hold up a claim.
 -- parameters: queue str[], key str[], job_id int[], scope str[], span span[]
 WITH old AS MATERIALIZED (
     SELECT u.queue, u.key, u.job_id, u.scope, u.span
@@ -13,11 +14,14 @@ WITH old AS MATERIALIZED (
     WHERE k.until <= pg_catalog.statement_timestamp()
     ORDER BY k.queue COLLATE pg_catalog."C", k.key COLLATE pg_catalog."C"
     FOR UPDATE OF k
+), gone AS (
+    DELETE FROM alk.unique_key k
+    USING old o
+    WHERE k.queue = o.queue
+      AND k.key = o.key
+    RETURNING o.queue, o.key, o.job_id, o.scope, o.span
 )
-UPDATE alk.unique_key k
-SET job_id = o.job_id,
-    scope = o.scope,
-    until = pg_catalog.statement_timestamp() + o.span
-FROM old o
-WHERE k.queue = o.queue
-  AND k.key = o.key
+INSERT INTO alk.unique_key (queue, key, job_id, scope, until)
+SELECT g.queue, g.key, g.job_id, g.scope, pg_catalog.statement_timestamp() + g.span
+FROM gone g
+ON CONFLICT (queue, key) DO NOTHING
