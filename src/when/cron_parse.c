@@ -495,8 +495,9 @@ static alk_status refuse_count(struct alk__when_parser *parser, const struct spa
                                 "a spec has 5, 6 (seconds first) or 7 fields (with a year); "
                                 "field 8 is one too many");
     /* Of five fields the first is the minute. */
-    return alk__when_refuse(parser, parser->scan.text.length, NULL, "field %d, %s, is missing",
-                            count + 1, fields[MINUTE + count].name);
+    return alk__when_refuse(parser, parser->scan.text.length,
+                            "minute, hour, day of month, month, day of week, as in 0 6 * * MON-FRI",
+                            "field %d, %s, is missing", count + 1, fields[MINUTE + count].name);
 }
 
 static void keep_field(struct cursor *cursor) {

@@ -73,7 +73,7 @@ static const struct refusal refusals[] = {
     {{"run", "--log-level", "loud"}, 2, "--log-level: level is one of debug, info, warning, error, not 'loud'"},
     /* specs: the column, and what would be right */
     {{"schedule", "put", "x", "61 * * * *", "--queue", "q"}, 2, "schedule 'x': minute 61 is out of range 0-59 at column 1"},
-    {{"schedule", "put", "x", "0 3 * *", "--queue", "q"}, 2, "schedule 'x': field 5, day of week, is missing at column 8"},
+    {{"schedule", "put", "x", "0 3 * *", "--queue", "q"}, 2, "schedule 'x': field 5, day of week, is missing at column 8 (minute, hour, day of month, month, day of week, as in 0 6 * * MON-FRI)"},
     {{"schedule", "put", "x", "*/90 * * * *", "--queue", "q"}, 2, "schedule 'x': step 90 is longer than the range 0-59 of the minute at column 3 (use @every 90m)"},
     {{"schedule", "put", "x", "@daily"}, 2, "schedule put needs --queue Q"},
     {{"schedule", "set", "x"}, 2, "schedule set needs something to set (alk help schedule set lists it)"},

@@ -25,6 +25,8 @@ struct refusal {
     const char *spec, *message;
 };
 
+#define FIELDS_HINT " (minute, hour, day of month, month, day of week, as in 0 6 * * MON-FRI)"
+
 static void assert_refusals(const struct refusal *refusals, size_t count) {
     for (size_t i = 0; i < count; i++) {
         struct alk__when *when = NULL;
@@ -90,10 +92,10 @@ static void a_spec_has_five_six_or_seven_fields(void **state) {
     static const struct refusal refusals[] = {
         {"", "the spec is empty at column 1 (as in '0 3 * * *' or '@every 1h')"},
         {" \t ", "the spec is empty at column 1 (as in '0 3 * * *' or '@every 1h')"},
-        {"5", "field 2, hour, is missing at column 2"},
-        {"5 0", "field 3, day of month, is missing at column 4"},
-        {"5 0 *", "field 4, month, is missing at column 6"},
-        {"  5 0 * *  ", "field 5, day of week, is missing at column 10"},
+        {"5", "field 2, hour, is missing at column 2" FIELDS_HINT},
+        {"5 0", "field 3, day of month, is missing at column 4" FIELDS_HINT},
+        {"5 0 *", "field 4, month, is missing at column 6" FIELDS_HINT},
+        {"  5 0 * *  ", "field 5, day of week, is missing at column 10" FIELDS_HINT},
         {"0 0 0 0 0 0 0 0", "a spec has 5, 6 (seconds first) or 7 fields (with a year); field 8 "
                             "is one too many at column 15"},
         {"0 0 12 * * 5;", "';' is not allowed in the day of week at column 13"},

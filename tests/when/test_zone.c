@@ -405,7 +405,9 @@ static void a_spec_and_its_schedule_agree_on_the_zone(void **state) {
         {NULL, "CRON_TZ= 0 0 * * *",
          "the name of a zone is missing at column 9 (as in "
          "CRON_TZ=Europe/Berlin)"},
-        {NULL, "CRON_TZ=UTC", "field 1, minute, is missing at column 12"},
+        {NULL, "CRON_TZ=UTC",
+         "field 1, minute, is missing at column 12"
+         " (minute, hour, day of month, month, day of week, as in 0 6 * * MON-FRI)"},
         {NULL, "  CRON_TZ=MET 0 0 * * *",
          "CRON_TZ= at column 3: zone 'MET' is an abbreviation; give a place, as in "
          "Europe/Berlin"},
