@@ -109,61 +109,84 @@ static void add_text(struct line *line, const char *key, const char *value) {
         add(line, "\"", 1);
 }
 
-static void add_number(struct line *line, const char *key, int64_t number) {
+/* ---- the fields of an event ---- */
+
+struct fields {
+    alk__field_fn take;
+    void *sink;
+};
+
+static void field_text(const struct fields *fields, const char *key, const char *text) {
+    if (text != NULL && text[0] != '\0')
+        fields->take(fields->sink, key, text, false);
+}
+
+static void field_number(const struct fields *fields, const char *key, int64_t number) {
     char text[24];
 
     if (number == -1)
         return;
     snprintf(text, sizeof(text), "%lld", (long long)number);
-    add_text(line, key, text);
+    fields->take(fields->sink, key, text, true);
 }
 
-static void add_duration(struct line *line, const char *key, int64_t us) {
+static void field_duration(const struct fields *fields, const char *key, int64_t us) {
     char text[ALK__DURATION_BYTES];
 
     if (us == -1)
         return;
     alk__duration_format(us, text, sizeof(text));
-    add_text(line, key, text);
+    fields->take(fields->sink, key, text, false);
 }
 
-static void add_time(struct line *line, const char *key, int64_t us) {
+static void field_time(const struct fields *fields, const char *key, int64_t us) {
     char text[ALK__TIME_BYTES];
 
     if (us == ALK_NO_TIME)
         return;
     alk__time_format(us, text, sizeof(text));
-    add_text(line, key, text);
+    fields->take(fields->sink, key, text, false);
 }
 
-static void add_error(struct line *line, const alk_error *error) {
-    add_text(line, "error", error->message);
-    add_text(line, "phase", alk_phase_text(error->phase));
-    add_text(line, "code", error->engine_code);
+static void field_error(const struct fields *fields, const alk_error *error) {
+    field_text(fields, "error", error->message);
+    field_text(fields, "phase", alk_phase_text(error->phase));
+    field_text(fields, "code", error->engine_code);
     if (error->is_unknown)
-        add_text(line, "outcome", "unknown");
+        field_text(fields, "outcome", "unknown");
+}
+
+void alk__event_fields(const alk_event *event, int64_t now_us, alk__field_fn take, void *sink) {
+    static const char *const levels[] = {"debug", "info", "warning", "error"};
+    const struct fields fields = {take, sink};
+
+    field_time(&fields, "time", now_us);
+    field_text(&fields, "level", (size_t)event->level < 4 ? levels[event->level] : "error");
+    field_text(&fields, "event", event->name);
+    field_text(&fields, "component", event->component);
+    field_text(&fields, "subject", event->subject);
+    field_text(&fields, "owner", event->owner);
+    field_number(&fields, "job", event->job_id);
+    field_number(&fields, "attempt", event->attempt);
+    field_number(&fields, "fence", event->fence);
+    field_number(&fields, "count", event->count);
+    field_duration(&fields, "duration", event->duration_us);
+    field_time(&fields, "fire_at", event->fire_at_us);
+    field_time(&fields, "last_fire_at", event->last_fire_at_us);
+    field_text(&fields, "detail", event->detail);
+    if (event->error != NULL)
+        field_error(&fields, event->error);
+}
+
+static void add_field(void *sink, const char *key, const char *text, bool is_number) {
+    (void)is_number;
+    add_text(sink, key, text);
 }
 
 void alk_event_print(const alk_event *event, void *context) {
-    static const char *const levels[] = {"debug", "info", "warning", "error"};
     struct line line = {.length = 0};
 
-    add_time(&line, "time", alk__now_us(NULL));
-    add_text(&line, "level", (size_t)event->level < 4 ? levels[event->level] : "error");
-    add_text(&line, "event", event->name);
-    add_text(&line, "component", event->component);
-    add_text(&line, "subject", event->subject);
-    add_text(&line, "owner", event->owner);
-    add_number(&line, "job", event->job_id);
-    add_number(&line, "attempt", event->attempt);
-    add_number(&line, "fence", event->fence);
-    add_number(&line, "count", event->count);
-    add_duration(&line, "duration", event->duration_us);
-    add_time(&line, "fire_at", event->fire_at_us);
-    add_time(&line, "last_fire_at", event->last_fire_at_us);
-    add_text(&line, "detail", event->detail);
-    if (event->error != NULL)
-        add_error(&line, event->error);
+    alk__event_fields(event, alk__now_us(NULL), add_field, &line);
     add(&line, "\n", 1);
 
     /* One call, so that lines of several threads do not mix; at once, so that a process that is

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/duration.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -55,70 +54,20 @@ void alk__log_set(struct alk__log *log, alk_level level, enum alk__log_format fo
 
 /* ---- JSON, the same fields as alk_event_print has ---- */
 
-static void add_key(struct alk__buffer *line, const char *key) {
+static void add_field(void *sink, const char *key, const char *text, bool is_number) {
+    struct alk__buffer *line = sink;
+
     alk__buffer_addf(line, "%s\"%s\":", line->length == 0 ? "{" : ",", key);
-}
-
-static void add_text(struct alk__buffer *line, const char *key, const char *text) {
-    if (text == NULL || text[0] == '\0')
-        return;
-    add_key(line, key);
-    alk__json_add_string(line, alk__text_of(text));
-}
-
-static void add_number(struct alk__buffer *line, const char *key, int64_t number) {
-    if (number == -1)
-        return;
-    add_key(line, key);
-    alk__buffer_addf(line, "%lld", (long long)number);
-}
-
-static void add_time(struct alk__buffer *line, const char *key, int64_t us) {
-    char text[ALK__TIME_BYTES];
-
-    if (us == ALK_NO_TIME)
-        return;
-    alk__time_format(us, text, sizeof(text));
-    add_text(line, key, text);
-}
-
-static void add_duration(struct alk__buffer *line, const char *key, int64_t us) {
-    char text[ALK__DURATION_BYTES];
-
-    if (us == -1)
-        return;
-    alk__duration_format(us, text, sizeof(text));
-    add_text(line, key, text);
-}
-
-static void add_error(struct alk__buffer *line, const alk_error *error) {
-    add_text(line, "error", error->message);
-    add_text(line, "phase", alk_phase_text(error->phase));
-    add_text(line, "code", error->engine_code);
-    if (error->is_unknown)
-        add_text(line, "outcome", "unknown");
+    if (is_number)
+        alk__buffer_add_text(line, text);
+    else
+        alk__json_add_string(line, alk__text_of(text));
 }
 
 static void print_json(const struct alk__log *log, const alk_event *event) {
-    static const char *const levels[] = {"debug", "info", "warning", "error"};
     struct alk__buffer line = ALK__BUFFER_INIT(LINE_BYTES);
 
-    add_time(&line, "time", alk__now_us(log->clock));
-    add_text(&line, "level", levels[event->level]);
-    add_text(&line, "event", event->name);
-    add_text(&line, "component", event->component);
-    add_text(&line, "subject", event->subject);
-    add_text(&line, "owner", event->owner);
-    add_number(&line, "job", event->job_id);
-    add_number(&line, "attempt", event->attempt);
-    add_number(&line, "fence", event->fence);
-    add_number(&line, "count", event->count);
-    add_duration(&line, "duration", event->duration_us);
-    add_time(&line, "fire_at", event->fire_at_us);
-    add_time(&line, "last_fire_at", event->last_fire_at_us);
-    add_text(&line, "detail", event->detail);
-    if (event->error != NULL)
-        add_error(&line, event->error);
+    alk__event_fields(event, alk__now_us(log->clock), add_field, &line);
     alk__buffer_add_text(&line, "}\n");
     if (!line.is_failed) /* else memory is out: the line is lost, the process is not */
         fwrite(line.bytes, 1, line.length, log->stream);
